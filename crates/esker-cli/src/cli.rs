@@ -29,8 +29,8 @@ line has key and value: \\\\ is a backslash, \\t a tab, \\n a line feed, \\r a c
 
 Commands that only read change nothing, and work while another process has the database open.
 Exit codes: 0 done, 1 something failed, 2 the command line makes no sense, 3 the key is not there, a
-check did not pass or damage was found, 130 and 143 stopped by Ctrl-C or kill. Values go to standard
-output, everything else to standard error.";
+check did not pass or damage was found, 4 a write was sent to a cluster and may be there or not, 130
+and 143 stopped by Ctrl-C or kill. Values go to standard output, all else to standard error.";
 
 /// Work with an Esker database: an ordered key-value store in a directory.
 #[derive(Debug, Parser)]

@@ -18,6 +18,8 @@ pub enum Code {
     Usage = 2,
     /// The key is not there, or damage was found.
     NotFound = 3,
+    /// A write was sent, and nobody knows whether it was done.
+    Unknown = 4,
     /// Ctrl-C ended it, which shells know by 128 and the signal's number.
     Interrupted = 130,
     /// `kill` ended it.
@@ -69,6 +71,14 @@ impl Failure {
         }
     }
 
+    /// A write of which nobody knows what became.
+    pub fn unknown(message: impl Into<String>) -> Failure {
+        Failure::Told {
+            code: Code::Unknown,
+            message: message.into(),
+        }
+    }
+
     /// Somebody asked the process to stop; `code` says how.
     pub fn stopped(code: Code, message: impl Into<String>) -> Failure {
         Failure::Told {
@@ -109,6 +119,7 @@ impl Failure {
             Code::Failed => 1,
             Code::Usage => 2,
             Code::NotFound => 3,
+            Code::Unknown => 4,
             Code::Interrupted => 130,
             Code::Terminated => 143,
         })

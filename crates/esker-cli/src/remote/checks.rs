@@ -1,7 +1,9 @@
 //! A value that is set if another one, or the same, passes a check.
 
 use clap::{Args, ValueEnum};
+use esker_rpc::client::ClientError;
 use esker_rpc::codec::scalars::Blob;
+use esker_rpc::error::Status;
 use esker_rpc::message::data::{CasCheckType, CheckAndSetRequest};
 use serde_json::json;
 
@@ -11,6 +13,7 @@ use crate::global_flags::GlobalFlags;
 use crate::json;
 use crate::open;
 use crate::remote::keys::{Key, Place, whole_seconds};
+use crate::remote::refusal::write_failure;
 
 /// What a value is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,12 +77,28 @@ impl Check {
         }
     }
 
+    fn is_of_numbers(self) -> bool {
+        matches!(
+            self,
+            Check::IntLess
+                | Check::IntLessOrEqual
+                | Check::IntEqual
+                | Check::IntGreaterOrEqual
+                | Check::IntGreater
+        )
+    }
+
     fn has_operand(self) -> bool {
         !matches!(
             self,
             Check::NotExist | Check::NotExistOrEmpty | Check::Exist | Check::NotEmpty
         )
     }
+}
+
+fn is_number(bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes);
+    text.is_ok_and(|text| text.parse::<i64>().is_ok())
 }
 
 /// Set a value if another one, or the same, passes a check
@@ -98,6 +117,7 @@ pub struct CheckAndSet {
     /// The sort key that is set
     sort: String,
     /// Its new value
+    #[arg(allow_negative_numbers = true)]
     value: String,
     /// What is asked of the value before
     #[arg(long = "if", value_name = "CHECK", value_enum)]
@@ -116,7 +136,15 @@ pub struct CheckAndSet {
 impl CheckAndSet {
     fn operand(&self, shared: &GlobalFlags) -> Outcome<Vec<u8>> {
         match (&self.operand, self.check.has_operand()) {
-            (Some(word), true) => parse_value(shared, word),
+            (Some(word), true) => {
+                let operand = parse_value(shared, word)?;
+                match self.check.is_of_numbers() && !is_number(&operand) {
+                    false => Ok(operand),
+                    true => Err(Failure::usage(
+                        "this check compares numbers; --operand is a whole number of 64 bits",
+                    )),
+                }
+            }
             (None, false) => Ok(Vec::new()),
             (None, true) => Err(Failure::usage(
                 "this check compares with something; give it with --operand",
@@ -148,7 +176,14 @@ pub fn check_and_set(place: &Place<'_>, args: &CheckAndSet) -> Outcome {
         return_check_value: true,
     };
     let call = place.table.check_and_set(&request);
-    let done = place.link.wait("cannot check and set the key", call)?;
+    let done = match place.link.attempt(call) {
+        Err(ClientError::Status(Status::INVALID_ARGUMENT)) if args.check.is_of_numbers() => {
+            return Err(Failure::failed(
+                "cannot check the key: its value is no number; nothing is set",
+            ));
+        }
+        done => done.map_err(|error| write_failure("cannot check and set the key", &error))?,
+    };
     let format = shared.value_format();
     if shared.json {
         let before = done

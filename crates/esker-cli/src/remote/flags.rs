@@ -8,6 +8,9 @@ use crate::commands::write::ttl;
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 
+/// Where the first meta server of a machine listens.
+const USUAL: &str = "127.0.0.1:34601";
+
 /// Which cluster, and how long it may take.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of the cluster")]
@@ -17,7 +20,7 @@ pub struct ClusterFlags {
         long,
         value_name = "HOST:PORT,…",
         env = "ESKER_META",
-        default_value = "127.0.0.1:34601",
+        default_value = USUAL,
         value_delimiter = ',',
         global = true
     )]
@@ -34,9 +37,14 @@ pub struct ClusterFlags {
 }
 
 impl ClusterFlags {
-    /// Its meta servers as one text.
-    pub fn metas(&self) -> String {
-        self.meta.join(",")
+    /// Its meta servers; where none is named, as by an empty variable, the usual one.
+    pub fn metas(&self) -> Vec<&str> {
+        let named = self.meta.iter().map(|word| word.trim());
+        let named: Vec<&str> = named.filter(|word| !word.is_empty()).collect();
+        match named.is_empty() {
+            true => vec![USUAL],
+            false => named,
+        }
     }
 }
 

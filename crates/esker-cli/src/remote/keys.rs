@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use clap::Args;
-use esker_rpc::client::Table;
+use esker_rpc::client::{ClientError, Table};
+use esker_rpc::error::Status;
 use serde_json::json;
 
 use crate::commands::read::show_value;
@@ -14,6 +15,10 @@ use crate::json;
 use crate::open;
 use crate::out::Out;
 use crate::remote::link::Link;
+use crate::remote::refusal::write_failure;
+
+/// Longest time to live: servers tell what is left of it in so many bits. 68 years.
+const TTL_S_MAX: u32 = i32::MAX.cast_unsigned();
 
 /// What every command on keys works with.
 pub struct Place<'a> {
@@ -82,7 +87,8 @@ impl Place<'_> {
     fn not_there(&self, key: &Key) -> Failure {
         let format = self.shared.key_format();
         Failure::not_found(format!(
-            "there is no key \"{}\" \"{}\" in table \"{}\"; `esker kv scan` lists those there are",
+            "there is no key \"{}\" \"{}\" in table \"{}\"; `esker kv scan` with \
+             the hash key lists its rows",
             format.show_field(&key.hash),
             format.show_field(&key.sort),
             crate::remote::link::shown(self.name)
@@ -130,16 +136,22 @@ pub fn get(place: &Place<'_>, args: &Get) -> Outcome {
 Examples:
   esker kv set --table temp ship:anna state 'in port'      hash key, sort key, value
   esker kv set --table temp lock:7 '' held --ttl 10min     gone after ten minutes; no sort key
-  esker kv set --table temp photo:7 jpg < 7.jpg            the value from standard input
+  esker kv set --table temp photo:7 jpg --stdin < 7.jpg    the value from standard input
+  esker kv set --table temp -- dive depth -m7              behind -- nothing is an option
 
+A key and its value have 1 MiB together at most.
 A cluster of Esker has it on the disks of most replicas when the command ends well.")]
 pub struct Set {
     /// The hash key: rows of one hash key lie together and change together
     hash: String,
     /// The sort key, which may be empty
     sort: String,
-    /// The value; from standard input if left out
+    /// The value
+    #[arg(required_unless_present = "stdin", allow_negative_numbers = true)]
     value: Option<String>,
+    /// Take the value from standard input, byte for byte
+    #[arg(long, conflicts_with = "value")]
+    stdin: bool,
     /// Time after which the key is as if deleted: seconds, or with a unit, such as 10min or 7d
     #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
     ttl: Option<u32>,
@@ -149,8 +161,10 @@ pub struct Set {
 pub fn whole_seconds(text: &str) -> Result<u32, String> {
     let time: Duration = ttl(text)?;
     match u32::try_from(time.as_secs()) {
-        Ok(seconds @ 1..) if time.subsec_nanos() == 0 => Ok(seconds),
-        _ => Err("in a cluster a time to live is a whole number of seconds, from 1 on".into()),
+        Ok(seconds @ 1..=TTL_S_MAX) if time.subsec_nanos() == 0 => Ok(seconds),
+        _ => Err(format!(
+            "in a cluster a time is a whole number of seconds, from 1 to {TTL_S_MAX}"
+        )),
     }
 }
 
@@ -163,7 +177,7 @@ pub fn set(place: &Place<'_>, args: &Set) -> Outcome {
     };
     let ttl_s = args.ttl.unwrap_or(0);
     let call = place.table.set(&key.hash, &key.sort, &value, ttl_s);
-    place.link.wait("cannot set the key", call)?;
+    place.link.write("cannot set the key", call)?;
     match place.shared.json {
         true => place.tell(&key, "value_bytes", json!(value.len())),
         false => Ok(()),
@@ -186,11 +200,13 @@ pub struct Del {
 pub fn del(place: &Place<'_>, args: &Del) -> Outcome {
     let key = args.key.parse(place.shared)?;
     let call = place.table.remove(&key.hash, &key.sort);
-    place.link.wait("cannot remove the key", call)?;
-    match place.shared.json {
-        true => place.tell(&key, "is_removed", json!(true)),
-        false => Ok(()),
+    place.link.write("cannot remove the key", call)?;
+    if place.shared.json {
+        let mut out = Out::lock();
+        out.json(&key.spell(place.shared))?;
+        out.finish()?;
     }
+    Ok(())
 }
 
 /// Tell whether a key is there
@@ -282,7 +298,15 @@ pub fn incr(place: &Place<'_>, args: &Incr) -> Outcome {
         (None, false) => 0,
     };
     let call = place.table.incr(&key.hash, &key.sort, args.by, expiry);
-    let sum = place.link.wait("cannot add to the key", call)?;
+    let sum = match place.link.attempt(call) {
+        Err(ClientError::Status(Status::INVALID_ARGUMENT)) => {
+            return Err(Failure::failed(
+                "cannot add to the key: its value is no number, or the sum has more than 64 bits; \
+                 nothing was changed",
+            ));
+        }
+        done => done.map_err(|error| write_failure("cannot add to the key", &error))?,
+    };
     if place.shared.json {
         return place.tell(&key, "value", json!(sum));
     }

@@ -69,7 +69,8 @@ enum Action {
 /// Reads or writes keys.
 pub fn kv(shared: &GlobalFlags, args: &Kv) -> Outcome {
     refuse_local(shared)?;
-    let name = args.table.as_deref().ok_or_else(|| {
+    let name = args.table.as_deref().filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| {
         Failure::usage(
             "no table was named; give --table NAME or set ESKER_TABLE, `esker table list` lists \
              those there are",

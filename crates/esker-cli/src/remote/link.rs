@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::fail::{Failure, Outcome};
 use crate::remote::flags::ClusterFlags;
-use crate::remote::refusal::{failure, is_no_table};
+use crate::remote::refusal::{failure, is_no_table, write_failure};
 use crate::text::escape;
 
 /// How long a meta server may take to accept a connection before it counts as not there.
@@ -37,7 +37,7 @@ impl Link {
             return Err(Failure::failed(format!(
                 "no cluster answers at {}; name its meta servers with --meta HOST:PORT or set \
                  ESKER_META, or start one",
-                flags.metas()
+                flags.metas().join(",")
             )));
         }
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -65,6 +65,16 @@ impl Link {
         call: impl Future<Output = Result<T, ClientError>>,
     ) -> Outcome<T> {
         self.attempt(call).map_err(|error| failure(doing, &error))
+    }
+
+    /// Waits for a call that changes something.
+    pub fn write<T>(
+        &self,
+        doing: &str,
+        call: impl Future<Output = Result<T, ClientError>>,
+    ) -> Outcome<T> {
+        self.attempt(call)
+            .map_err(|error| write_failure(doing, &error))
     }
 
     /// Waits for a call whose errors are the caller's business.
@@ -118,7 +128,8 @@ impl Link {
             }
             _ => "`esker table list` lists those there are".to_owned(),
         };
-        Failure::not_found(format!("there is no table \"{}\"; {advice}", shown(name)))
+        // No answer to what was asked of a key: a slip must not look like one to a script.
+        Failure::failed(format!("there is no table \"{}\"; {advice}", shown(name)))
     }
 }
 
@@ -127,26 +138,35 @@ pub fn shown(name: &str) -> String {
     escape(name.as_bytes())
 }
 
+/// The addresses of the meta servers. One that cannot be found is passed over where others can.
 fn addresses(flags: &ClusterFlags) -> Outcome<Vec<SocketAddrV4>> {
     let mut found = Vec::new();
-    for word in &flags.meta {
-        let resolved = word.trim().to_socket_addrs().map_err(|error| {
-            Failure::usage(format!(
-                "cannot find the meta server \"{}\": {error}; an address is HOST:PORT",
-                shown(word)
-            ))
-        })?;
+    let mut wrong = Vec::new();
+    for word in flags.metas() {
+        let resolved = word.to_socket_addrs();
         let before = found.len();
-        found.extend(resolved.filter_map(|address| match address {
-            SocketAddr::V4(address) => Some(address),
-            SocketAddr::V6(_) => None,
-        }));
+        let why = match resolved {
+            Ok(resolved) => {
+                found.extend(resolved.filter_map(|address| match address {
+                    SocketAddr::V4(address) => Some(address),
+                    SocketAddr::V6(_) => None,
+                }));
+                "it has no IPv4 address, and the wire knows no others".to_owned()
+            }
+            Err(error) => format!("{error}; an address is HOST:PORT"),
+        };
         if found.len() == before {
-            return Err(Failure::usage(format!(
-                "the meta server \"{}\" has no IPv4 address, and the wire knows no others",
+            wrong.push(format!(
+                "cannot find the meta server \"{}\": {why}",
                 shown(word)
-            )));
+            ));
         }
+    }
+    if found.is_empty() {
+        return Err(Failure::usage(wrong.join("; ")));
+    }
+    for told in wrong {
+        remark!("esker: {told}");
     }
     Ok(found)
 }

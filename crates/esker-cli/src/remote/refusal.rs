@@ -5,14 +5,33 @@ use esker_rpc::error::{ErrorCode, ErrorName, Status};
 
 use crate::fail::Failure;
 
+/// The failure of a write: one that may have been done has an exit code of its own, so that a
+/// script can tell.
+pub fn write_failure(doing: &str, error: &ClientError) -> Failure {
+    match failure(doing, error) {
+        Failure::Told { message, .. } if !error.is_undone() => Failure::unknown(message),
+        other => other,
+    }
+}
+
+/// The failure of a change of tables. A meta server that refuses one has not begun it.
+pub fn change_failure(doing: &str, error: &ClientError) -> Failure {
+    match error {
+        ClientError::Refused(_) | ClientError::Explained(..) => failure(doing, error),
+        error => write_failure(doing, error),
+    }
+}
+
 /// The failure of a command that was `doing` something, which reads like "cannot read the key".
 pub fn failure(doing: &str, error: &ClientError) -> Failure {
     let advice = match error {
-        ClientError::Refused(name) | ClientError::Explained(name, _) => of_refusal(name),
+        ClientError::Refused(name) => of_refusal(name),
+        // The server's own words know more than the name of the error.
+        ClientError::Explained(..) => None,
         ClientError::Status(status) => of_status(*status),
         ClientError::TimedOut => Some("--timeout gives it more time"),
         ClientError::Unreachable => {
-            Some("`esker node list` shows which nodes live, --timeout gives it more time")
+            Some("servers that are needed are not there or do not answer; --timeout waits longer")
         }
         ClientError::OutcomeUnknown => Some("read it, to know"),
         ClientError::Malformed(_) => Some("is that a server of Pegasus, or of Esker?"),
@@ -36,6 +55,11 @@ pub fn is_no_table(error: &ClientError) -> bool {
     )
 }
 
+/// True for a refusal that says no more than that the request makes no sense, as Pegasus does.
+pub fn is_nonsense(error: &ClientError) -> bool {
+    matches!(error, ClientError::Refused(name) if name.code() == ErrorCode::InvalidParameters)
+}
+
 fn of_refusal(name: &ErrorName) -> Option<&'static str> {
     Some(match name.code() {
         ErrorCode::AppExist => "there is such a table already, `esker table list` shows it",
@@ -54,9 +78,10 @@ fn of_refusal(name: &ErrorName) -> Option<&'static str> {
         }
         ErrorCode::InvalidData => "is it too large? servers take up to 1 MiB in one write",
         ErrorCode::InvalidParameters => "`--help` tells what the command takes",
-        ErrorCode::NotImplemented | ErrorCode::HandlerNotFound => {
-            "this server does not have that; a newer one may"
+        ErrorCode::HandlerNotFound => {
+            "is there a meta server at that address? a data server does not know the call"
         }
+        ErrorCode::NotImplemented => "this server does not have that; a newer one may",
         ErrorCode::AclDeny | ErrorCode::Unauthenticated => "ask whose cluster it is",
         _ => return None,
     })

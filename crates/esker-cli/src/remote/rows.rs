@@ -19,6 +19,9 @@ use crate::remote::keys::{Place, whole_seconds};
 /// Bytes of standard input that are read: servers refuse larger writes.
 const INPUT_BYTES_MAX: u64 = 64 << 20;
 
+/// Sort keys that are named where they are missing.
+const NAMED_MAX: usize = 5;
+
 /// Print the values of several sort keys of one hash key
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -46,23 +49,35 @@ pub fn multi_get(place: &Place<'_>, args: &MultiGet) -> Outcome {
     let rows = place.link.wait("cannot read the keys", call)?;
     let (keys, values) = (shared.key_format(), shared.value_format());
     let mut out = Out::lock();
-    for (sort, value) in &rows {
+    let mut missing = Vec::new();
+    for sort in &sorts {
+        let row = rows.binary_search_by(|(there, _)| there.cmp(sort));
+        let value = row.ok().map(|place| &rows[place].1);
         if shared.json {
-            let sort = json::spell(keys, sort);
-            out.json(&json!({ "sort_key": sort, "value": json::spell(values, value) }))?;
-        } else {
+            let value = value.map(|value| json::spell(values, value));
+            let (hash, sort) = (json::spell(keys, &hash), json::spell(keys, sort));
+            out.json(&json!({ "hash_key": hash, "sort_key": sort, "value": value }))?;
+        } else if let Some(value) = value {
             let (sort, value) = (keys.show_field(sort), values.show_field(value));
             out.raw(format!("{sort}\t{value}\n").as_bytes())?;
         }
+        if value.is_none() {
+            missing.push(keys.show_field(sort));
+        }
     }
     out.finish()?;
-    match sorts.len() - rows.len() {
+    match missing.len() {
         0 => Ok(()),
         _ if shared.json => Err(Failure::Silent(Code::NotFound)),
-        missing => Err(Failure::not_found(format!(
-            "{missing} of {} sort keys are not there",
-            sorts.len()
-        ))),
+        count => {
+            missing.truncate(NAMED_MAX);
+            Err(Failure::not_found(format!(
+                "{count} of {} sort keys are not there: {}{}",
+                sorts.len(),
+                missing.join(", "),
+                if count > NAMED_MAX { ", …" } else { "" }
+            )))
+        }
     }
 }
 
@@ -101,15 +116,24 @@ async fn read_all(
 #[command(after_help = "\
 Examples:
   esker kv multi-set --table temp ship:bela state 'at sea' port kiel    sort key, value, and so on
-  esker kv multi-set --table temp ship:cleo < rows.tsv    lines of sort key, tab, value
+  esker kv multi-set --table temp ship:cleo --stdin < rows.tsv    lines of sort key, tab, value
+  esker kv scan --table temp ship:bela | cut -f2,3 | esker kv multi-set --table temp copy --stdin
 
-Lines are escaped as `esker kv scan` prints them; --hex and --base64 need no escapes.")]
+Lines are escaped as `esker kv multi-get` prints them: a tab in a key or a value is \\t. --hex and
+--base64 need no escapes. All rows together have 1 MiB at most.")]
 pub struct MultiSet {
     /// The hash key
     hash: String,
-    /// Sort keys and values by turns; lines of standard input if left out
-    #[arg(value_name = "SORT VALUE", allow_hyphen_values = true)]
+    /// Sort keys and values by turns
+    #[arg(
+        value_name = "SORT VALUE",
+        required_unless_present = "stdin",
+        allow_negative_numbers = true
+    )]
     pairs: Vec<String>,
+    /// Take them from the lines of standard input
+    #[arg(long, conflicts_with = "pairs")]
+    stdin: bool,
     /// Time after which all of them are as if deleted: seconds, or with a unit
     #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
     ttl: Option<u32>,
@@ -119,7 +143,7 @@ pub struct MultiSet {
 pub fn multi_set(place: &Place<'_>, args: &MultiSet) -> Outcome {
     let shared = place.shared;
     let hash = open::key(shared, &args.hash)?;
-    let rows = match args.pairs.is_empty() {
+    let rows = match args.stdin {
         true => read_lines(shared)?,
         false => parse_pairs(shared, &args.pairs)?,
     };
@@ -128,7 +152,7 @@ pub fn multi_set(place: &Place<'_>, args: &MultiSet) -> Outcome {
         .map(|(sort, value)| (&sort[..], &value[..]))
         .collect();
     let call = place.table.multi_set(&hash, &told, args.ttl.unwrap_or(0));
-    place.link.wait("cannot set the keys", call)?;
+    place.link.write("cannot set the keys", call)?;
     tell_count(shared, &hash, "set", rows.len())
 }
 
@@ -164,8 +188,13 @@ fn read_lines(shared: &GlobalFlags) -> Outcome<Vec<Row>> {
 fn parse_line(shared: &GlobalFlags, line: &[u8]) -> Result<Row, String> {
     let tab = line.iter().position(|byte| *byte == b'\t');
     let tab = tab.ok_or("it has no tab between sort key and value")?;
-    let sort = shared.key_format().parse_field(&line[..tab])?;
-    let value = shared.value_format().parse_field(&line[tab + 1..])?;
+    let (sort, value) = (&line[..tab], &line[tab + 1..]);
+    // What `scan` prints has the hash key before, and would become part of a value.
+    if value.contains(&b'\t') {
+        return Err("it has more than one tab; a tab in a value is \\t".into());
+    }
+    let sort = shared.key_format().parse_field(sort)?;
+    let value = shared.value_format().parse_field(value)?;
     Ok((sort, value))
 }
 
@@ -194,8 +223,8 @@ pub fn multi_del(place: &Place<'_>, args: &MultiDel) -> Outcome {
     let sorts = parse_keys(place.shared, &args.sort)?;
     let told: Vec<&[u8]> = sorts.iter().map(|sort| &sort[..]).collect();
     let call = place.table.multi_remove(&hash, &told);
-    place.link.wait("cannot remove the keys", call)?;
-    tell_count(place.shared, &hash, "removed", sorts.len())
+    place.link.write("cannot remove the keys", call)?;
+    tell_count(place.shared, &hash, "given", sorts.len())
 }
 
 fn parse_keys(shared: &GlobalFlags, words: &[String]) -> Outcome<Vec<Vec<u8>>> {

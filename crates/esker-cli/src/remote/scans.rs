@@ -65,6 +65,11 @@ impl Rows {
         };
         let (from, to) = (bound(&self.from)?, bound(&self.to)?);
         let hash = open::key(shared, hash)?;
+        if hash.is_empty() {
+            return Err(Failure::usage(
+                "rows of the empty hash key lie in all partitions; leave it out to scan the table",
+            ));
+        }
         let scanner = place.table.scan(&hash, (&from, &to), &settings);
         let scanner =
             scanner.map_err(|error| Failure::usage(format!("cannot scan the rows: {error}")))?;
@@ -80,7 +85,7 @@ Examples:
   esker kv scan --table temp ship:dora           the rows of one hash key, by sort key
   esker kv scan --table temp log:1 0007 0010     its rows from 0007 up to 0010, exclusive
   esker kv scan --table temp --hash-prefix ship: --keys-only --limit 10
-  esker kv scan --table temp log:1 --json --ttl  when each row ends, as objects
+  esker kv scan --table temp log:1 --json --expires    with when each row ends, as objects
 
 A whole table comes partition by partition, in no order of keys. Keys and values are escaped as
 `esker --help` says; with --hex or --base64 they need no such care.")]
@@ -95,7 +100,7 @@ pub struct Scan {
     keys_only: bool,
     /// With when each row ends, in seconds from 1970, or never
     #[arg(long)]
-    ttl: bool,
+    expires: bool,
 }
 
 /// Prints rows.
@@ -104,7 +109,7 @@ pub fn scan(place: &Place<'_>, args: &Scan) -> Outcome {
     let settings = ScanSettings {
         batch_size: i32::try_from(left.clamp(1, BATCH_MAX)).unwrap_or(1),
         no_value: args.keys_only,
-        return_expire_ts: args.ttl,
+        return_expire_ts: args.expires,
         ..ScanSettings::default()
     };
     let scanner = args.rows.scanner(place, settings)?;
@@ -132,7 +137,7 @@ fn line(out: &mut Out, shared: &GlobalFlags, args: &Scan, row: &ScanRow) -> Outc
         if !args.keys_only {
             object["value"] = json::spell(values, &row.value);
         }
-        if args.ttl {
+        if args.expires {
             object["expires"] = json!(expires);
         }
         return Ok(out.json(&object)?);
@@ -144,7 +149,7 @@ fn line(out: &mut Out, shared: &GlobalFlags, args: &Scan, row: &ScanRow) -> Outc
     if !args.keys_only {
         fields.push(values.show_field(&row.value));
     }
-    if args.ttl {
+    if args.expires {
         fields.push(expires.map_or_else(|| "never".into(), |second| second.to_string()));
     }
     out.raw(fields.join("\t").as_bytes())?;

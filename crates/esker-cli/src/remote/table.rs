@@ -6,23 +6,20 @@ use std::io::{BufRead, IsTerminal, Write as _};
 use clap::{Args, Subcommand};
 use esker_bench::report::date::utc;
 use esker_bench::table::Table as Lines;
-use esker_rpc::client::{ClientError, NewTable};
-use esker_rpc::error::ErrorCode;
-use esker_rpc::message::meta::{NodeStatus, TableDescription, TableStatus};
+use esker_rpc::client::ClientError;
+use esker_rpc::message::meta::TableStatus;
 use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::out::Out;
-use crate::quantity;
+use crate::remote::creating::{Create, create};
+use crate::remote::described::{spell_table, state};
 use crate::remote::flags::{ClusterFlags, refuse_local};
 use crate::remote::keys::whole_seconds;
 use crate::remote::link::{Link, shown};
 use crate::remote::placing::{address, health, secondaries, spell};
-use crate::remote::refusal::is_no_table;
-
-/// Replicas of a table where the cluster has as many nodes: one of three may go away.
-const REPLICAS: usize = 3;
+use crate::remote::refusal::{change_failure, is_no_table, is_nonsense};
 
 /// Create, list, describe and drop tables of a cluster
 #[derive(Debug, Args)]
@@ -38,7 +35,11 @@ Examples:
   esker table list --dropped                          what can be recalled, with its numbers
   esker table recall boats --as ships                 back again, by name or by number
 
-`esker kv` reads and writes them. Clusters of Esker and of Apache Pegasus understand all of this.")]
+Settings that a cluster of Esker honours: default_ttl (seconds that a value lives of which nothing
+else is said), replica.split.validate_partition_hash (true or false), business.info (any text). Of
+others it says what to do instead; Apache Pegasus has some thirty.
+
+`esker kv` reads and writes tables. All of this works with Esker and with Apache Pegasus.")]
 pub struct Table {
     #[command(flatten)]
     cluster: ClusterFlags,
@@ -66,7 +67,7 @@ enum Action {
     Drop {
         /// Its name
         name: String,
-        /// Do not ask
+        /// Do not ask; needed where there is no terminal to ask at
         #[arg(long)]
         yes: bool,
         /// How long it can be recalled; as long as the cluster keeps tables if left out
@@ -92,10 +93,10 @@ enum Action {
     Set {
         /// Its name
         name: String,
-        /// The setting
+        /// The setting; `esker table --help` names some
         key: String,
         /// Its value
-        #[arg(allow_hyphen_values = true)]
+        #[arg(allow_negative_numbers = true)]
         value: String,
     },
     /// Remove settings of one
@@ -106,25 +107,6 @@ enum Action {
         #[arg(required = true)]
         key: Vec<String>,
     },
-}
-
-/// What a new table is like.
-#[derive(Debug, Args)]
-struct Create {
-    /// Its name
-    name: String,
-    /// Partitions, a power of two from 2 on; a table keeps its number
-    #[arg(long, value_name = "N", default_value = "8")]
-    partitions: i32,
-    /// Replicas of each; if left out 3, or 1 where there are fewer nodes
-    #[arg(long, value_name = "N")]
-    replicas: Option<i32>,
-    /// A setting
-    #[arg(long, value_name = "KEY=VALUE")]
-    env: Vec<String>,
-    /// Take one that is there already, if it is just like this one
-    #[arg(long)]
-    if_not_exists: bool,
 }
 
 /// Does what was asked for.
@@ -139,7 +121,7 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
         Action::Recall { table, name } => recall(shared, &link, table, name.as_deref()),
         Action::Rename { old, new } => {
             let done = link.attempt(link.admin().rename_table(old, new));
-            settled(&link, "cannot rename the table", old, done)?;
+            settled_of_name(&link, "cannot rename the table", (old, new), done)?;
             told(shared, "renamed", json!({ "from": old, "to": new }))
         }
         Action::Set { name, key, value } => {
@@ -160,8 +142,24 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
 fn settled<T>(link: &Link, doing: &str, name: &str, done: Result<T, ClientError>) -> Outcome<T> {
     done.map_err(|error| match is_no_table(&error) {
         true => link.no_table(name),
-        false => crate::remote::refusal::failure(doing, &error),
+        false => change_failure(doing, &error),
     })
+}
+
+/// The same, for what gives a table the name `new`, which another one may have.
+fn settled_of_name<T>(
+    link: &Link,
+    doing: &str,
+    (old, new): (&str, &str),
+    done: Result<T, ClientError>,
+) -> Outcome<T> {
+    if done.as_ref().is_err_and(is_nonsense) && link.description(new).is_ok() {
+        return Err(Failure::failed(format!(
+            "{doing}: there is a table \"{}\" already; choose another name",
+            shown(new)
+        )));
+    }
+    settled(link, doing, old, done)
 }
 
 fn told(shared: &GlobalFlags, done: &str, what: Value) -> Outcome {
@@ -171,71 +169,6 @@ fn told(shared: &GlobalFlags, done: &str, what: Value) -> Outcome {
     let mut out = Out::lock();
     out.json(&json!({ done: what }))?;
     Ok(out.finish()?)
-}
-
-fn create(shared: &GlobalFlags, link: &Link, args: &Create) -> Outcome {
-    if args.partitions < 2 || args.partitions.count_ones() != 1 {
-        return Err(Failure::usage(
-            "the number of partitions is a power of two from 2 on: some clients find no others",
-        ));
-    }
-    let replica_count = match args.replicas {
-        Some(count) => count,
-        None => {
-            let alive = link.admin();
-            let alive = link.wait("cannot list the nodes", alive.nodes(NodeStatus::NS_ALIVE))?;
-            if alive.len() < REPLICAS { 1 } else { 3 }
-        }
-    };
-    let pair = |pair: &String| match pair.split_once('=') {
-        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
-        None => Err(Failure::usage("a setting is KEY=VALUE")),
-    };
-    let new = NewTable {
-        name: args.name.clone(),
-        partition_count: args.partitions,
-        replica_count,
-        envs: args.env.iter().map(pair).collect::<Outcome<_>>()?,
-        success_if_exist: args.if_not_exists,
-    };
-    let done = link.attempt(link.admin().create_table(&new));
-    let number = done.map_err(|error| not_created(&args.name, &error))?;
-    let mut out = Out::lock();
-    if shared.json {
-        let table = json!({
-            "name": new.name, "number": number, "partitions": new.partition_count,
-            "replicas": new.replica_count,
-        });
-        out.json(&json!({ "created": table }))?;
-    } else {
-        out.line(format!(
-            "created table \"{}\": {} partitions, {} of each",
-            shown(&new.name),
-            new.partition_count,
-            quantity::counted(u64::from(replica_count.unsigned_abs()), "replica")
-        ))?;
-    }
-    Ok(out.finish()?)
-}
-
-fn not_created(name: &str, error: &ClientError) -> Failure {
-    let is_nonsense = |error: &ClientError| match error {
-        ClientError::Refused(name) => name.code() == ErrorCode::InvalidParameters,
-        _ => false,
-    };
-    let doing = format!("cannot create table \"{}\"", shown(name));
-    match error {
-        // Pegasus says no more than that.
-        error if is_nonsense(error) => Failure::failed(format!(
-            "{doing}: {error}; the cluster takes a number, a name or a setting for nonsense, or \
-             there is such a table of another kind, or fewer nodes than replicas"
-        )),
-        ClientError::Unreachable => Failure::failed(format!(
-            "{doing}: not all of its partitions have a leader yet; `esker table describe` shows \
-             how far it is, --timeout waits longer"
-        )),
-        error => crate::remote::refusal::failure(&doing, error),
-    }
 }
 
 fn list(shared: &GlobalFlags, link: &Link, is_dropped: bool) -> Outcome {
@@ -275,30 +208,6 @@ fn list(shared: &GlobalFlags, link: &Link, is_dropped: bool) -> Outcome {
     }
     out.text(lines.text())?;
     Ok(out.finish()?)
-}
-
-fn state(table: &TableDescription) -> &'static str {
-    match table.status {
-        TableStatus::AS_AVAILABLE => "serves",
-        TableStatus::AS_CREATING => "being made",
-        TableStatus::AS_DROPPING => "being dropped",
-        TableStatus::AS_DROPPED => "dropped",
-        TableStatus::AS_RECALLING => "being recalled",
-        _ => "failed",
-    }
-}
-
-fn spell_table(one: &TableDescription) -> Value {
-    json!({
-        "number": one.app_id,
-        "name": one.app_name,
-        "state": state(one),
-        "partitions": one.partition_count,
-        "replicas": one.max_replica_count,
-        "envs": one.envs,
-        "created": one.create_second,
-        "recall_until": (one.status == TableStatus::AS_DROPPED).then_some(one.expire_second),
-    })
 }
 
 fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
@@ -395,6 +304,7 @@ fn recall(shared: &GlobalFlags, link: &Link, table: &str, name: Option<&str>) ->
     };
     let call = link.admin();
     let call = call.recall_table(number, name.unwrap_or(""));
+    let wanted = name.unwrap_or(table);
     let back = match link.attempt(call) {
         Err(error) if is_no_table(&error) => {
             return Err(Failure::not_found(format!(
@@ -402,7 +312,7 @@ fn recall(shared: &GlobalFlags, link: &Link, table: &str, name: Option<&str>) ->
                  `esker table list --dropped` lists them"
             )));
         }
-        done => settled(link, "cannot recall the table", table, done)?,
+        done => settled_of_name(link, "cannot recall the table", (table, wanted), done)?,
     };
     told(
         shared,

@@ -30,11 +30,11 @@ fn a_table_is_created_described_renamed_dropped_and_recalled() {
         told.text()
     );
     double.ok(&["table", "rename", "ships", "boats"]);
-    double.fails(&["table", "describe", "ships"], 3, "no table \"ships\"");
+    double.fails(&["table", "describe", "ships"], 1, "no table \"ships\"");
     double.ok(&["table", "drop", "boats", "--yes", "--keep", "1h"]);
     double.fails(
         &["kv", "--table", "boats", "get", "a"],
-        3,
+        1,
         "no table \"boats\"",
     );
     let dropped = double.ok(&["table", "list", "--dropped", "--json"]).json();
@@ -67,7 +67,7 @@ fn nothing_is_dropped_without_a_word() {
     );
     double.fails(
         &["table", "drop", "tmep", "--yes"],
-        3,
+        1,
         "did you mean \"temp\"?",
     );
     double.ok(&["table", "describe", "temp"]);
@@ -91,7 +91,7 @@ fn a_refused_setting_shows_the_servers_hint() {
     );
     double.fails(
         &["table", "set", "tmep", "default_ttl", "60"],
-        3,
+        1,
         "did you mean",
     );
 }
@@ -102,7 +102,21 @@ fn a_table_is_not_created_twice_unless_it_may_be_there() {
     let double = Double::new();
     let create = ["table", "create", "temp"];
     double.fails(&create, 1, "there is such a table already");
-    double.ok(&[&create[..], &["--if-not-exists"]].concat());
+    let there = double.ok(&[&create[..], &["--if-not-exists"]].concat());
+    assert_eq!(there.text(), "table \"temp\" is there already\n");
+    let nodes = "1 at least, and as many as there are nodes at most; 3 nodes alive";
+    for wrong in ["0", "9", "-1"] {
+        double.fails(
+            &["table", "create", "x", &format!("--replicas={wrong}")],
+            2,
+            nodes,
+        );
+    }
+    double.ok(&["table", "create", "other"]);
+    let taken = "there is a table \"temp\" already; choose another name";
+    double.fails(&["table", "rename", "other", "temp"], 1, taken);
+    double.ok(&["table", "drop", "other", "--yes"]);
+    double.fails(&["table", "recall", "other", "--as", "temp"], 1, taken);
     let other = ["--if-not-exists", "--partitions", "16"];
     double.fails(&[&create[..], &other].concat(), 1, "of another kind");
     for wrong in ["0", "1", "6", "-8"] {
@@ -128,6 +142,21 @@ fn of_several_dropped_tables_one_is_recalled_by_its_number() {
     assert_eq!(back, json!({ "recalled": { "name": "x", "number": 3 } }));
     double.fails(&["table", "recall", "77"], 3, "no dropped table number 77");
     double.fails(&["table", "recall", "y"], 3, "no table \"y\" was dropped");
+}
+
+#[test]
+fn one_meta_server_that_can_be_asked_is_enough() {
+    // Names that do not resolve, blanks and a data server beside it; a data server alone says so.
+    let double = Double::new();
+    let metas = format!("no.such.host.invalid:1,,{}", double.meta);
+    let ran = double.ok(&["table", "list", "--meta", &metas]);
+    assert!(ran.err.contains("no.such.host.invalid"), "{}", ran.err);
+    let node = double.cluster.state().nodes[0].address.to_string();
+    double.fails(
+        &["node", "list", "--meta", &node],
+        1,
+        "is there a meta server",
+    );
 }
 
 #[test]

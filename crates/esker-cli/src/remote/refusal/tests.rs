@@ -1,6 +1,7 @@
 //! Tests of `refusal`.
 
 use super::*;
+use crate::fail::Code;
 
 #[test]
 fn a_refusal_shows_the_servers_words_and_what_to_do() {
@@ -12,7 +13,7 @@ fn a_refusal_shows_the_servers_words_and_what_to_do() {
     };
     assert!(message.starts_with("cannot set it: "), "{message}");
     assert!(
-        message.contains("ERR_INVALID_PARAMETERS: no such setting; `--help`"),
+        message.ends_with("ERR_INVALID_PARAMETERS: no such setting"),
         "{message}"
     );
     let error = ClientError::Refused(ErrorName::of("ERR_OF_ANOTHER_AGE"));
@@ -25,10 +26,16 @@ fn a_refusal_shows_the_servers_words_and_what_to_do() {
 #[test]
 fn an_unknown_outcome_is_not_told_as_a_failure_to_write() {
     // A write that may be there must be looked for, and no refusal of a table is meant.
-    let failure = failure("cannot write", &ClientError::OutcomeUnknown);
-    let Failure::Told { message, .. } = failure else {
+    let told = write_failure("cannot write", &ClientError::OutcomeUnknown);
+    let Failure::Told { message, code } = told else {
         panic!("told");
     };
+    assert_eq!(code, Code::Unknown);
+    let busy = ClientError::Refused(ErrorCode::Busy.into());
+    assert_eq!(
+        write_failure("cannot write", &busy),
+        failure("cannot write", &busy)
+    );
     assert!(
         message.contains("may be there or not; read it"),
         "{message}"
