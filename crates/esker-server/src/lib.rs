@@ -16,3 +16,4 @@ pub mod node;
 pub mod reconcile;
 pub mod front;
 pub mod peer;
+pub mod shell;
