@@ -257,10 +257,14 @@ impl Applying {
         let member = keyspace.member;
         let keyspace = self.db.keyspace_with(&keyspace.name(), options)?;
         let view = Arc::new(self.view(member, &keyspace, &mark));
+        let replica = Replica::new(&self.db, member.group, (keyspace, mark))?;
+        if let Some(state) = replica.meta() {
+            view.set_meta(Arc::clone(state));
+        }
         self.replicas.set_view(Arc::clone(&view));
         let machinery = Machinery {
             member,
-            replica: Replica::new(&self.db, keyspace, mark),
+            replica,
             view,
             queue: VecDeque::new(),
             is_ready: false,
@@ -345,6 +349,9 @@ impl Applying {
                     };
                     self.replicas.take_unapplied(entry_bytes(&entry.committed));
                     let clock_us = machine.replica.mark().clock_us;
+                    if let Some(state) = machine.replica.meta() {
+                        machine.view.set_meta(Arc::clone(state));
+                    }
                     machine.view.set_applied(entry.committed.index, clock_us);
                     let replies = &mut self.out.replies;
                     answer(&machine.view.place, entry, brought, replies);
@@ -460,6 +467,10 @@ fn answer(place: &Place, entry: Entry, brought: Brought, replies: &mut Vec<(Requ
             let signed = answers.into_iter().map(|it| place.sign(it, index));
             let done = signed.map(|it| Reply::Done(Answer::Key(it)));
             replies.extend(entry.requests.into_iter().zip(done));
+        }
+        Brought::Meta(answer) => {
+            let done = |request| (request, Reply::Done(Answer::Meta(answer.clone())));
+            replies.extend(entry.requests.into_iter().map(done));
         }
         Brought::Nothing => {
             let done = |request| (request, Reply::Done(Answer::Nothing));

@@ -1,7 +1,7 @@
 //! What all threads may know of one replica here, and the reads that are served from it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker::internals::env::clock::Clock;
 use esker::{Error, Keyspace, Result};
@@ -10,6 +10,7 @@ use esker_rpc::message::call::Silence;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::time::WireSecond;
 
+use crate::meta::state::State;
 use crate::partition::place::Place;
 use crate::partition::reads::Reads;
 use crate::partition::rows::Moment;
@@ -41,6 +42,7 @@ pub struct View {
     pub place: Place,
     scans: Scans,
     standing: Mutex<Standing>,
+    meta: Mutex<Option<Arc<State>>>,
     clock_us: AtomicU64,
     applied: AtomicU64,
     durable: AtomicU64,
@@ -61,6 +63,7 @@ impl View {
             place,
             scans: Scans::new(incarnation, None),
             standing: Mutex::default(),
+            meta: Mutex::default(),
             clock_us: AtomicU64::new(clock_us),
             applied: AtomicU64::new(applied),
             durable: AtomicU64::new(0),
@@ -130,6 +133,19 @@ impl View {
     /// Changes them.
     pub fn set_standing(&self, change: impl FnOnce(&mut Standing)) {
         change(&mut self.standing_cell());
+    }
+
+    /// What the meta service knows, of its own replica.
+    pub fn meta(&self) -> Option<Arc<State>> {
+        // A pointer is whole whatever a thread that panicked was about to do; here and below.
+        let meta = self.meta.lock().unwrap_or_else(PoisonError::into_inner);
+        meta.clone()
+    }
+
+    /// The meta service knows that from now on.
+    pub fn set_meta(&self, state: Arc<State>) {
+        let mut meta = self.meta.lock().unwrap_or_else(PoisonError::into_inner);
+        *meta = Some(state);
     }
 
     /// The last entry that it has applied.

@@ -1,9 +1,13 @@
 //! One replica's state: a keyspace, the machine over its rows, and how far both have come.
 
+use std::sync::Arc;
+
 use esker::{Db, Durability, Error, ErrorKind, Keyspace, Result, WriteBatch, WriteOptions};
-use esker_raft::{Committed, Effect, Mark, Point};
+use esker_raft::{Committed, Effect, GroupId, Mark, Point};
 use esker_rpc::message::data::KeyAnswer;
 
+use crate::meta::ids::META;
+use crate::meta::state::{RowChange, State};
 use crate::partition::command::Command;
 use crate::partition::machine::Machine;
 use crate::partition::mark::ReplicaMark;
@@ -19,6 +23,8 @@ const APPLIED: WriteOptions = WriteOptions {
 pub enum Brought {
     /// An answer to each write of the entry, in their order.
     Keys(Vec<KeyAnswer>),
+    /// What the machine of the meta service says.
+    Meta(Vec<u8>),
     /// Nothing: the entry changes the members, or nothing at all.
     Nothing,
 }
@@ -38,8 +44,15 @@ pub enum NotApplied {
 struct Pending {
     batch: WriteBatch,
     mark: ReplicaMark,
-    machine: Machine,
+    machine: AnyMachine,
     brought: Brought,
+}
+
+/// What makes rows of entries: of a partition, or of the meta service.
+#[derive(Clone)]
+enum AnyMachine {
+    Keys(Machine),
+    Meta(Arc<State>),
 }
 
 /// The state of one replica. One thread applies; readers have the keyspace.
@@ -47,21 +60,40 @@ pub struct Replica {
     db: Db,
     keyspace: Keyspace,
     mark: ReplicaMark,
-    machine: Machine,
+    machine: AnyMachine,
     pending: Option<Pending>,
 }
 
 impl Replica {
-    /// The state in `keyspace` as `mark` says.
-    pub fn new(db: &Db, keyspace: Keyspace, mark: ReplicaMark) -> Replica {
-        Replica {
+    /// The state of a group's replica in `keyspace` as `mark` says. That of the meta service is
+    /// read whole.
+    ///
+    /// Errors: `Corruption` of rows that are none of the meta service's; those of reading.
+    pub fn new(
+        db: &Db,
+        group: GroupId,
+        (keyspace, mark): (Keyspace, ReplicaMark),
+    ) -> Result<Replica> {
+        let machine = match group {
+            META => AnyMachine::Meta(Arc::new(read_meta(&keyspace)?)),
+            _ => AnyMachine::Keys(Machine {
+                clock_us: mark.clock_us,
+            }),
+        };
+        Ok(Replica {
             db: db.clone(),
             keyspace,
-            machine: Machine {
-                clock_us: mark.clock_us,
-            },
+            machine,
             mark,
             pending: None,
+        })
+    }
+
+    /// What the meta service knows, if this is its replica.
+    pub fn meta(&self) -> Option<&Arc<State>> {
+        match &self.machine {
+            AnyMachine::Meta(state) => Some(state),
+            AnyMachine::Keys(_) => None,
         }
     }
 
@@ -96,7 +128,7 @@ impl Replica {
     }
 
     fn prepare(&self, entry: &Committed) -> Result<Pending> {
-        let mut machine = self.machine;
+        let mut machine = self.machine.clone();
         let mut batch = self.db.batch();
         let mut raft = Mark {
             applied: Point {
@@ -112,15 +144,24 @@ impl Replica {
                 raft.configuration = configuration.clone();
                 Brought::Nothing
             }
-            Effect::Write(bytes) => {
-                let command = Command::read(bytes).ok_or_else(unreadable)?;
-                Brought::Keys(machine.apply(&self.keyspace, &command, &mut batch)?)
-            }
+            Effect::Write(bytes) => match &mut machine {
+                AnyMachine::Keys(machine) => {
+                    let command = Command::read(bytes).ok_or_else(unreadable)?;
+                    Brought::Keys(machine.apply(&self.keyspace, &command, &mut batch)?)
+                }
+                AnyMachine::Meta(state) => {
+                    let state = Arc::make_mut(state);
+                    let applied = state.apply(bytes).map_err(|_| unreadable())?;
+                    self.put_meta(&mut batch, &applied.rows);
+                    Brought::Meta(applied.answer)
+                }
+            },
         };
-        let mark = ReplicaMark {
-            raft,
-            clock_us: machine.clock_us,
+        let clock_us = match &machine {
+            AnyMachine::Keys(machine) => machine.clock_us,
+            AnyMachine::Meta(_) => 0,
         };
+        let mark = ReplicaMark { raft, clock_us };
         batch.mark(&self.keyspace, mark.encode());
         Ok(Pending {
             batch,
@@ -128,6 +169,15 @@ impl Replica {
             machine,
             brought,
         })
+    }
+
+    fn put_meta(&self, batch: &mut WriteBatch, rows: &[RowChange]) {
+        for row in rows {
+            match &row.value {
+                Some(value) => batch.put(&self.keyspace, &row.key, value),
+                None => batch.delete(&self.keyspace, &row.key),
+            };
+        }
     }
 
     fn commit(&mut self, mut pending: Pending) -> std::result::Result<Brought, NotApplied> {
@@ -150,6 +200,14 @@ fn classify(error: Error) -> NotApplied {
         ErrorKind::Faulted | ErrorKind::Closed => NotApplied::Ended(error),
         _ => NotApplied::Damaged(error),
     }
+}
+
+fn read_meta(keyspace: &Keyspace) -> Result<State> {
+    let mut rows = Vec::new();
+    for row in keyspace.iter()? {
+        rows.push(row?);
+    }
+    State::load(rows).map_err(|error| Error::corruption(error.to_string()))
 }
 
 fn unreadable() -> Error {

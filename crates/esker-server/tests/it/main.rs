@@ -12,4 +12,5 @@ mod sole_node;
 mod group_node;
 mod front;
 mod peers;
+mod meta_machine;
 mod group;
