@@ -1,7 +1,9 @@
 //! Where a node may listen: on this machine alone, until there is a rule who may come in.
 
-use std::fmt;
 use std::net::SocketAddr;
+use std::{fmt, io};
+
+use tokio::net::TcpListener;
 
 /// An address that other machines could reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,17 @@ pub fn check_loopback(address: SocketAddr) -> Result<SocketAddr, NotLoopback> {
         true => Ok(address),
         false => Err(NotLoopback(address)),
     }
+}
+
+/// Listens at `address`, or at any free port of it for port 0. Needs a runtime of tokio.
+///
+/// Errors: `PermissionDenied` with the sentence why for an address that is not of this machine
+/// alone; those of the system.
+pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let checked = check_loopback(address);
+    let denied =
+        |error: NotLoopback| io::Error::new(io::ErrorKind::PermissionDenied, error.to_string());
+    TcpListener::bind(checked.map_err(denied)?).await
 }
 
 #[cfg(test)]

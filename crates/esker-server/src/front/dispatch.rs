@@ -106,7 +106,7 @@ pub(crate) fn to_meta<S: Service>(service: &S, request: Request, back: Return) {
         return back.refuse(&ErrorCode::InvalidData.into());
     };
     match MetaCall::read(&request.name, &arguments) {
-        Ok(call) => service.meta(call, back.responder()),
+        Ok(call) => service.meta(call, arguments, back.responder()),
         Err(unreadable) => back.refuse(&refusal(unreadable)),
     }
 }

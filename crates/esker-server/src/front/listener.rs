@@ -9,7 +9,6 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 
-use crate::front::bind::check_loopback;
 use crate::front::bounds::Bounds;
 use crate::front::connection::serve;
 use crate::front::counters::{Cause, Counters};
@@ -26,8 +25,8 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 pub struct Opening<S> {
     /// Which calls are asked here.
     pub kind: DoorKind,
-    /// Where; port 0 takes any that is free.
-    pub address: SocketAddr,
+    /// Where, as [`bind`](crate::front::bind::bind) gives it.
+    pub listener: TcpListener,
     /// Who answers.
     pub service: Arc<S>,
     /// How much is taken.
@@ -54,12 +53,8 @@ enum Phase {
 
 impl Front {
     /// Opens a door: from here on connections are accepted. Needs a runtime of tokio.
-    pub async fn open<S: Service>(opening: Opening<S>) -> std::io::Result<Front> {
-        let asked = check_loopback(opening.address);
-        let asked = asked.map_err(|error| {
-            std::io::Error::new(std::io::ErrorKind::PermissionDenied, error.to_string())
-        })?;
-        let listener = TcpListener::bind(asked).await?;
+    pub fn open<S: Service>(opening: Opening<S>) -> std::io::Result<Front> {
+        let listener = opening.listener;
         let address = listener.local_addr()?;
         let counters = Arc::new(Counters::default());
         let door = Door {

@@ -25,7 +25,7 @@ mod door;
 mod connection;
 pub mod listener;
 
-pub use bind::{NotLoopback, check_loopback};
+pub use bind::{NotLoopback, bind as listen, check_loopback};
 pub use bounds::Bounds;
 pub use counters::{Cause, Counters};
 pub use door::DoorKind;

@@ -27,8 +27,8 @@ pub struct KeysCall {
 pub trait Service: Send + Sync + 'static {
     /// A call on keys.
     fn keys(&self, call: KeysCall, reply: Responder<KeyAnswer>);
-    /// A call about tables.
-    fn meta(&self, call: MetaCall, reply: Responder<MetaAnswer>);
+    /// A call about tables, and its arguments as they came.
+    fn meta(&self, call: MetaCall, arguments: Vec<u8>, reply: Responder<MetaAnswer>);
     /// A call about this node.
     fn node(&self, call: NodeCall, reply: Responder<NodeAnswer>);
 }

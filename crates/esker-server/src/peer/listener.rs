@@ -13,7 +13,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use crate::front::bind::check_loopback;
 use crate::front::bounds::permits_of;
 use crate::front::outbox::Outbox;
 use crate::log_lines::{Level, LogLines, Seldom};
@@ -83,8 +82,8 @@ impl Refusals {
 /// What a peer door is opened with.
 #[derive(Debug)]
 pub struct PeerOpening<S> {
-    /// Where; port 0 takes any that is free.
-    pub address: SocketAddr,
+    /// Where, as [`bind`](crate::front::bind::bind) gives it.
+    pub listener: TcpListener,
     /// Who is asked.
     pub service: Arc<S>,
     /// Who this node is, and who others are.
@@ -95,12 +94,8 @@ pub struct PeerOpening<S> {
 
 impl PeerListener {
     /// Opens the door. Needs a runtime of tokio.
-    pub async fn open<S: PeerService>(opening: PeerOpening<S>) -> std::io::Result<PeerListener> {
-        let asked = check_loopback(opening.address);
-        let asked = asked.map_err(|error| {
-            std::io::Error::new(std::io::ErrorKind::PermissionDenied, error.to_string())
-        })?;
-        let listener = TcpListener::bind(asked).await?;
+    pub fn open<S: PeerService>(opening: PeerOpening<S>) -> std::io::Result<PeerListener> {
+        let listener = opening.listener;
         let address = listener.local_addr()?;
         let refused = Arc::new(Refusals {
             log: opening.log,

@@ -11,7 +11,7 @@ use esker_rpc::error::{ErrorCode, Status};
 use esker_rpc::message::data::{KeyAnswer, KeyCall, ReadResponse, UpdateRequest};
 use esker_rpc::message::meta::{ListNodesRequest, MetaAnswer, MetaCall};
 use esker_rpc::message::node::{NodeAnswer, NodeCall};
-use esker_server::front::{Bounds, Cause, DoorKind, Front, KeysCall, Opening, Service};
+use esker_server::front::{Bounds, Cause, DoorKind, Front, KeysCall, Opening, Service, listen};
 use esker_server::log_lines::LogLines;
 use esker_server::reply::Responder;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -36,7 +36,7 @@ impl Service for Given {
         let _ = self.0.lock().unwrap().send((call, reply));
     }
 
-    fn meta(&self, _: MetaCall, reply: Responder<MetaAnswer>) {
+    fn meta(&self, _: MetaCall, _: Vec<u8>, reply: Responder<MetaAnswer>) {
         reply.refuse(ErrorCode::ServiceNotActive);
     }
 
@@ -58,13 +58,13 @@ impl Fixture {
         let told = Arc::clone(&lines);
         let front = Front::open(Opening {
             kind,
-            address: "127.0.0.1:0".parse().unwrap(),
+            listener: listen("127.0.0.1:0".parse().unwrap()).await.unwrap(),
             service: Arc::new(Given(Mutex::new(sender))),
             bounds,
             log: LogLines::new(move |_, line| told.lock().unwrap().push(line.to_owned())),
         });
         Fixture {
-            front: front.await.unwrap(),
+            front: front.unwrap(),
             asked,
             lines,
         }
@@ -395,14 +395,7 @@ async fn a_closed_door_takes_nobody_and_a_dropped_one_ends_what_it_has() {
 
 #[tokio::test]
 async fn a_door_opens_on_loopback_only() {
-    let (sender, _asked) = mpsc::unbounded_channel();
-    let opened = Front::open(Opening {
-        kind: DoorKind::Meta,
-        address: "0.0.0.0:0".parse().unwrap(),
-        service: Arc::new(Given(Mutex::new(sender))),
-        bounds: Bounds::default(),
-        log: LogLines::silent(),
-    });
-    let told = opened.await.unwrap_err().to_string();
+    let bound = listen("0.0.0.0:0".parse().unwrap()).await;
+    let told = bound.unwrap_err().to_string();
     assert!(told.contains("listens on loopback only"), "{told}");
 }

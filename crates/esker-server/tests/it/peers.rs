@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use esker_rpc::error::ErrorCode;
+use esker_server::front::listen;
 use esker_server::log_lines::LogLines;
 use esker_server::peer::ask::{Answer, Ask, Asker};
 use esker_server::peer::format::{FrameReader, Greeting, Kind, Speaker, put_frame};
@@ -70,7 +71,7 @@ impl Node {
         let log = LogLines::new(move |_, line| told.lock().unwrap().push(line.to_owned()));
         let registry = Arc::new(Registry::new(myself));
         let listener = PeerListener::open(PeerOpening {
-            address,
+            listener: listen(address).await.unwrap(),
             service: Arc::new(Given(Mutex::new(sender))),
             registry: Arc::clone(&registry),
             log: log.clone(),
@@ -85,7 +86,7 @@ impl Node {
             ..LinkSettings::default()
         };
         Node {
-            listener: listener.await.unwrap(),
+            listener: listener.unwrap(),
             links: Arc::new(Links::new(registry, settings, log, on_broken)),
             heard,
             broken,
