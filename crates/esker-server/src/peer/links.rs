@@ -100,6 +100,15 @@ impl Links {
         }
     }
 
+    /// Asks whoever listens at the other end of a link that [`Links::open`] gave.
+    pub fn ask_by(&self, link: &Link, ask: &Ask, patience: Duration, asker: Asker) {
+        let bytes = ask.encode();
+        match bytes.len() <= ASK_BYTES_MAX {
+            true => link.sending().ask(bytes, patience, asker, &self.settings),
+            false => asker.tell(Answer::refused(ErrorCode::InvalidData)),
+        }
+    }
+
     /// True while the connection to that node stands.
     pub fn is_up(&self, node: u64) -> bool {
         self.lock().get(&node).is_some_and(Link::is_up)

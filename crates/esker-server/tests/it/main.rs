@@ -13,4 +13,5 @@ mod group_node;
 mod front;
 mod peers;
 mod meta_machine;
+mod served;
 mod group;

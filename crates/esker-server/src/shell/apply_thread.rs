@@ -1,0 +1,108 @@
+//! The thread of the state machines.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError};
+
+use esker::{Error, ErrorKind, Result};
+use esker_raft::Member;
+
+use crate::log_lines::{Level, LogLines};
+use crate::node::{Applied, Applying, Ask, Create, Work};
+use crate::shell::fault::Faults;
+use crate::shell::inbox::{Inbox, Told};
+use crate::shell::pending::Pending;
+
+/// Entries that are applied before new orders are looked for.
+const ENTRIES_AT_ONCE: usize = 256;
+
+/// What the thread is given to do.
+pub(crate) enum Order {
+    /// Work of a turn.
+    Work(Vec<Work>),
+    /// A tick: those who were told to wait are tried again.
+    Retry,
+    /// A replica is to be here.
+    Create(Create),
+    /// A replica is to go, for good.
+    Purge(Member),
+    /// A fact is kept, durably.
+    Keep(&'static str, Vec<u8>),
+}
+
+pub(crate) struct ApplyThread {
+    pub(crate) applying: Applying,
+    pub(crate) orders: Receiver<Order>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) inbox: Inbox,
+    pub(crate) log: LogLines,
+    pub(crate) faults: Faults,
+}
+
+impl ApplyThread {
+    /// Applies until nobody can give any more orders, and everything is applied.
+    pub(crate) fn run(mut self) {
+        if let Err(error) = self.apply_all() {
+            self.faults.tell(format!("the database failed: {error}"));
+        }
+    }
+
+    fn apply_all(&mut self) -> Result<()> {
+        loop {
+            let order = match self.applying.is_busy() {
+                true => self.orders.try_recv(),
+                false => self.orders.recv().map_err(|_| TryRecvError::Disconnected),
+            };
+            match order {
+                Ok(order) => self.obey(order)?,
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) if self.applying.is_busy() => {}
+                Err(TryRecvError::Disconnected) => return Ok(()),
+            }
+            // Whatever came meanwhile belongs to the same round.
+            while let Ok(order) = self.orders.try_recv() {
+                self.obey(order)?;
+            }
+            let Applied { asks, replies } = self.applying.run(ENTRIES_AT_ONCE)?;
+            self.pending.reply_all(replies);
+            for ask in asks {
+                self.inbox.tell(Told::Stage(ask));
+            }
+        }
+    }
+
+    fn obey(&mut self, order: Order) -> Result<()> {
+        match order {
+            Order::Work(work) => work.into_iter().for_each(|work| self.applying.take(work)),
+            Order::Retry => self.applying.retry(),
+            Order::Create(create) => {
+                let member = create.member;
+                let begin = self.applying.create(create);
+                let begun = begin.map(|begin| self.inbox.tell(Told::Stage(Ask::Begin(begin))));
+                self.settle(begun, &format!("made no room for {member}"))?;
+            }
+            Order::Purge(member) => {
+                let purged = self.applying.purge(member);
+                let purged = purged.map(|ask| self.inbox.tell(Told::Stage(ask)));
+                self.settle(purged, &format!("could not let go of {member}"))?;
+            }
+            Order::Keep(name, fact) => {
+                let kept = self.applying.own_rows().keep_fact(name, &fact);
+                self.settle(kept, &format!("could not keep what it was told of {name}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    // What is refused, or has no room, is said again by the leader of meta; any other error is the
+    // node's end.
+    fn settle(&self, done: Result<()>, what: &str) -> Result<()> {
+        let Err(error) = done else {
+            return Ok(());
+        };
+        if !(error.is_retryable() || error.kind() == ErrorKind::Invalid) {
+            return Err(Error::again(&error));
+        }
+        self.log.write(Level::Warning, &format!("{what}: {error}"));
+        Ok(())
+    }
+}

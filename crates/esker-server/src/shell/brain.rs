@@ -1,0 +1,375 @@
+//! What the thread of consensus does for meta: it reports, does what it is told, and leads.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use esker_raft::{GroupId, Member, NodeId, Status};
+use tokio::sync::watch;
+
+use crate::log_lines::{Level, LogLines};
+use crate::meta::directive::decode_directives;
+use crate::meta::ids::META;
+use crate::meta::report::Report;
+use crate::meta::state::State;
+use crate::node::turn::Cleared;
+use crate::node::{Ask, NodeEvent, Now, Replicas, Reply, RequestId, TableFacts as FactsOfTable};
+use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
+use crate::peer::link::Link;
+use crate::peer::links::Links;
+use crate::reconcile::{
+    Action, CallId, Knowledge, Leading, Out, Reporter, Space, Told as MetaTold, actions,
+};
+use crate::shell::apply_thread::Order;
+use crate::shell::fault::Faults;
+use crate::shell::inbox::{CallBack, Inbox, Told};
+use crate::shell::known::Known;
+use crate::shell::pending::{Pending, Waiting};
+
+/// How often a node reports.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// How long after a report the next one may follow, if something has happened.
+const REPORT_AGAIN: Duration = Duration::from_millis(50);
+
+/// How long the answer to a report is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What groups know of themselves.
+type Statuses = BTreeMap<GroupId, Status>;
+
+/// What the brain leans on.
+pub(crate) struct Surroundings {
+    pub(crate) replicas: Arc<Replicas>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) inbox: Inbox,
+    pub(crate) orders: Sender<Order>,
+    pub(crate) links: Arc<Links>,
+    pub(crate) known: Arc<Known>,
+    pub(crate) faults: Faults,
+    pub(crate) log: LogLines,
+    /// Is told once the leader of meta has said what there is.
+    pub(crate) serving: watch::Sender<bool>,
+    /// Room on the disk.
+    pub(crate) space: Box<dyn Fn() -> Space + Send>,
+}
+
+/// The side of meta on one node. The thread of consensus calls it.
+pub(crate) struct Brain {
+    around: Surroundings,
+    reporter: Reporter,
+    leading: Leading,
+    knowledge: Knowledge,
+    calls: BTreeMap<CallId, CallBack>,
+    last_call: u64,
+    /// Who may lead meta, as somebody said.
+    hint: Option<NodeId>,
+    /// How often a report found nobody.
+    tried: usize,
+    is_reporting: bool,
+    /// Something has happened of which meta should hear.
+    is_news: bool,
+    reported: Option<Duration>,
+    ticked: Option<Duration>,
+    /// Those whom the node was told to join, until it knows where the others are.
+    seeds: Vec<Link>,
+}
+
+impl Brain {
+    pub(crate) fn new(
+        around: Surroundings,
+        (reporter, leading): (Reporter, Leading),
+        (knowledge, seeds): (Knowledge, Vec<SocketAddr>),
+    ) -> Brain {
+        let links = &around.links;
+        let seeds = seeds
+            .into_iter()
+            .map(|address| links.open(0, address))
+            .collect();
+        let mut brain = Brain {
+            around,
+            reporter,
+            leading,
+            knowledge,
+            calls: BTreeMap::new(),
+            last_call: 0,
+            hint: None,
+            tried: 0,
+            is_reporting: false,
+            is_news: true,
+            reported: None,
+            ticked: None,
+            seeds,
+        };
+        brain.use_knowledge();
+        brain
+    }
+
+    /// Takes up what happened in a turn.
+    pub(crate) fn note(&mut self, event: &NodeEvent) {
+        self.is_news |= self.reporter.note(event);
+    }
+
+    /// Who leads meta as the replica here knows, if there is one.
+    pub(crate) fn look_at_lead(&mut self) {
+        let view = self.around.replicas.view(META);
+        let leader = view.as_ref().and_then(|view| view.leader());
+        let here = view.is_some_and(|view| view.is_leader());
+        let was_here = self.leading.is_leading();
+        self.leading.lead(leader.and_then(|leader| leader.1), here);
+        if here && !was_here {
+            self.is_news = true;
+            let line = "this node leads the meta service from now on";
+            self.around.log.write(Level::Note, line);
+        }
+    }
+
+    /// A call to the leader of meta.
+    pub(crate) fn call(&mut self, told: Told) {
+        let pending = Arc::clone(&self.around.pending);
+        let mut draw = || pending.add(Waiting::Brain);
+        match told {
+            Told::Admin(call, back) => {
+                let id = self.id(back);
+                self.leading.admin(id, call, &mut draw);
+            }
+            Told::Register(node, back) => {
+                let id = self.id(back);
+                self.leading.register(id, node, &mut draw);
+            }
+            Told::Report(report, back) => self.hear(&report, back),
+            _ => unreachable!("the caller gives calls only"),
+        }
+    }
+
+    /// What came of a request that was made here.
+    pub(crate) fn replied(&mut self, request: RequestId, reply: &Reply, now: Now) {
+        let state = self.state();
+        // An entry of meta may change what nodes are to do.
+        self.is_news |= self.leading.replied(request, reply, &state, now);
+    }
+
+    /// A read of meta is cleared.
+    pub(crate) fn cleared(&mut self, cleared: Cleared, now: Now) {
+        let view = self
+            .around
+            .replicas
+            .cleared_view(cleared.member, cleared.index);
+        let state = self.state();
+        let pending = Arc::clone(&self.around.pending);
+        let mut draw = || pending.add(Waiting::Brain);
+        match view {
+            Some(_) => self
+                .leading
+                .cleared(cleared.request, &state, now, &mut draw),
+            None => {
+                // The replica has just been replaced, and the request is one of here.
+                let _ = self
+                    .leading
+                    .replied(cleared.request, &Reply::Busy, &state, now);
+            }
+        }
+    }
+
+    /// The leader of meta has answered a report.
+    pub(crate) fn directives(
+        &mut self,
+        bytes: &[u8],
+        statuses: impl FnOnce() -> Statuses,
+    ) -> Vec<Ask> {
+        self.is_reporting = false;
+        self.tried = 0;
+        let directives = match decode_directives(bytes) {
+            Ok(directives) => directives,
+            Err(error) => {
+                let line = format!("what meta says cannot be read: {error}");
+                self.around.log.write(Level::Error, &line);
+                return Vec::new();
+            }
+        };
+        let pending = Arc::clone(&self.around.pending);
+        let mut draw = || pending.add(Waiting::Nobody);
+        let actions = actions(directives, &statuses(), &mut draw);
+        self.is_news |= !actions.is_empty();
+        let asks = actions
+            .into_iter()
+            .filter_map(|action| self.act(action))
+            .collect();
+        let is_told = self.knowledge.nodes_revision > 0;
+        self.around
+            .serving
+            .send_if_modified(|serving| is_told && !std::mem::replace(serving, true));
+        asks
+    }
+
+    /// A report found no leader there.
+    pub(crate) fn elsewhere(&mut self, hint: Option<NodeId>) {
+        self.is_reporting = false;
+        self.hint = hint;
+        self.tried += 1;
+    }
+
+    /// Time has passed: reports, and what the leader does by itself.
+    pub(crate) fn pass(&mut self, statuses: impl FnOnce() -> Statuses, now: Now) {
+        let since = |then: Option<Duration>| then.map(|then| now.monotonic.saturating_sub(then));
+        let elapsed = since(self.ticked);
+        if elapsed.is_none_or(|elapsed| elapsed >= REPORT_EVERY) {
+            self.ticked = Some(now.monotonic);
+            let state = self.state();
+            let pending = Arc::clone(&self.around.pending);
+            let mut draw = || pending.add(Waiting::Brain);
+            self.leading
+                .tick(&state, elapsed.unwrap_or_default(), now, &mut draw);
+        }
+        let since_report = since(self.reported).unwrap_or(REPORT_EVERY);
+        let is_due = since_report >= REPORT_EVERY || self.is_news && since_report >= REPORT_AGAIN;
+        // A cluster that has not begun knows nobody; its first node is about to begin it.
+        let is_begun = !self.leading.is_leading() || self.state().cluster.is_some();
+        if is_due && is_begun && !self.is_reporting {
+            self.reported = Some(now.monotonic);
+            self.is_news = false;
+            self.report(&statuses());
+        }
+    }
+
+    /// Does what the leader's side wants done; what consensus is to be asked comes back.
+    pub(crate) fn out(&mut self) -> Vec<Ask> {
+        let mut asks = Vec::new();
+        for out in self.leading.take() {
+            match out {
+                Out::Ask(ask) => asks.push(ask),
+                Out::Told(call, told) => {
+                    if let Some(back) = self.calls.remove(&call) {
+                        back(told);
+                    }
+                }
+            }
+        }
+        asks
+    }
+
+    fn report(&mut self, statuses: &Statuses) {
+        let space = (self.around.space)();
+        let replicas = &self.around.replicas;
+        let report = self
+            .reporter
+            .report(statuses, replicas, (&self.knowledge, space));
+        self.is_reporting = true;
+        let inbox = self.around.inbox.clone();
+        if self.leading.is_leading() {
+            let back: CallBack = Box::new(move |told| {
+                inbox.tell(match told {
+                    MetaTold::Directives(bytes) => Told::Directives(bytes),
+                    MetaTold::NotLeader(node) => Told::Elsewhere(node),
+                    _ => Told::Elsewhere(None),
+                });
+            });
+            return self.hear(&report, back);
+        }
+        let asker = Asker::new(move |answer| {
+            inbox.tell(match answer {
+                Answer::Done(bytes) => Told::Directives(bytes),
+                Answer::NotLeader(node) => Told::Elsewhere(node.map(NodeId)),
+                Answer::Refused(_) | Answer::Unknown => Told::Elsewhere(None),
+            });
+        });
+        let ask = PeerAsk::Report(report.encode());
+        match self.meta_leader() {
+            Some(node) => self.around.links.ask(node.0, &ask, PATIENCE, asker),
+            None if self.seeds.is_empty() => asker.tell(Answer::NotLeader(None)),
+            None => {
+                let seed = &self.seeds[self.tried % self.seeds.len()];
+                self.around.links.ask_by(seed, &ask, PATIENCE, asker);
+            }
+        }
+    }
+
+    /// Who leads meta, or may: as the replica here knows, as somebody said, or one after another.
+    fn meta_leader(&self) -> Option<NodeId> {
+        let myself = self.reporter.home().identity.node;
+        let view = self.around.replicas.view(META);
+        let known = view
+            .and_then(|view| view.leader())
+            .and_then(|leader| leader.1);
+        // One that was asked in vain is not asked at once again.
+        let told = known
+            .or(self.hint)
+            .filter(|node| *node != myself && self.tried % 3 != 2);
+        told.or_else(|| {
+            let metas = self.knowledge.nodes.iter();
+            let metas = metas.filter(|(node, row)| row.meta.is_some() && **node != myself);
+            let metas: Vec<NodeId> = metas.map(|row| *row.0).collect();
+            (!metas.is_empty()).then(|| metas[self.tried % metas.len()])
+        })
+    }
+
+    fn hear(&mut self, report: &Report, back: CallBack) {
+        let id = self.id(back);
+        let state = self.state();
+        self.leading.report(id, report, &state);
+    }
+
+    fn id(&mut self, back: CallBack) -> CallId {
+        self.last_call += 1;
+        let id = CallId(self.last_call);
+        self.calls.insert(id, back);
+        id
+    }
+
+    fn act(&mut self, action: Action) -> Option<Ask> {
+        let order = match action {
+            Action::Ask(ask) => return Some(ask),
+            Action::Create(create) => {
+                let line = format!("{} is to be here", create.member);
+                self.around.log.write(Level::Note, &line);
+                Order::Create(create)
+            }
+            Action::Purge(member) => {
+                let line = format!("{member} is to go");
+                self.around.log.write(Level::Note, &line);
+                Order::Purge(member)
+            }
+            Action::Learn(directive) => {
+                let (name, fact) = self.knowledge.learn(&directive)?;
+                self.use_knowledge();
+                Order::Keep(name, fact)
+            }
+            Action::Stop(why) => {
+                self.around.faults.tell(why);
+                return None;
+            }
+        };
+        // A thread that has ended says why by itself.
+        let _ = self.around.orders.send(order);
+        None
+    }
+
+    fn use_knowledge(&mut self) {
+        for (table, facts) in &self.knowledge.tables {
+            let default_ttl_s = facts.default_ttl_s;
+            let facts = FactsOfTable { default_ttl_s };
+            self.around.replicas.set_table(table.0, facts);
+        }
+        let nodes = self.knowledge.nodes.iter();
+        let addresses = nodes
+            .map(|(node, addresses)| (node.0, addresses.peer))
+            .collect();
+        self.around.links.set_addresses(&addresses);
+        if !self.knowledge.nodes.is_empty() {
+            self.seeds.clear();
+        }
+        self.around.known.set(self.knowledge.clone());
+    }
+
+    fn state(&self) -> Arc<State> {
+        let view = self.around.replicas.view(META);
+        view.and_then(|view| view.meta()).unwrap_or_default()
+    }
+}
+
+/// Whether a cleared read is of the meta group.
+pub(crate) fn is_of_meta(member: Member) -> bool {
+    member.group == META
+}

@@ -1,0 +1,135 @@
+//! How a directory becomes a node's: it founds a cluster, or asks one for a number.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use esker::internals::env::bundle::Env;
+use esker_raft::NodeId;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep};
+
+use crate::log_lines::LogLines;
+use crate::meta::codec;
+use crate::meta::command::{Deed, NewNode};
+use crate::meta::ids::ClusterId;
+use crate::meta::rows::Addresses;
+use crate::node::identity;
+use crate::peer::ask::{Answer, Ask, Asker};
+use crate::peer::format::Speaker;
+use crate::peer::link::{Link, LinkOpening, LinkSettings};
+use crate::peer::registry::Registry;
+use crate::shell::service::NEW_NODE_VERSION;
+use crate::shell::settings::Settings;
+
+/// How long a new node asks the cluster that it joins.
+const JOINING_MAX: Duration = Duration::from_secs(30);
+
+/// How long one node of it is given to answer.
+const ATTEMPT: Duration = Duration::from_secs(5);
+
+/// How long until the next one is asked, when one could not say.
+const BETWEEN: Duration = Duration::from_millis(200);
+
+/// The number of the first node of a cluster.
+pub(crate) const FOUNDER: NodeId = NodeId(1);
+
+/// Makes the directory a node's, if it is nobody's yet.
+///
+/// `nonce` is drawn for this call. Errors: in one sentence, what to do about it.
+pub(crate) async fn settle(
+    env: &Env,
+    settings: &Settings,
+    (addresses, nonce): (&Addresses, u64),
+    log: &LogLines,
+) -> Result<(), String> {
+    let dir = Path::new(&settings.dir);
+    let told = |error: esker::Error| error.to_string();
+    if identity::read(env, dir).map_err(told)?.is_some() {
+        return Ok(());
+    }
+    let (cluster, node) = match settings.join.is_empty() {
+        // Never 0, which is nobody's.
+        true => (nonce | 1, FOUNDER),
+        false => register(settings, (addresses, nonce), log).await?,
+    };
+    identity::create(env, dir, cluster, node).map_err(told)
+}
+
+/// What begins the cluster of that number: proposed by its first node until it has begun.
+pub(crate) fn founding(cluster: u64, settings: &Settings, addresses: &Addresses) -> Deed {
+    Deed::Begin {
+        cluster: ClusterId(cluster),
+        name: settings.cluster_name.clone(),
+        node: NewNode {
+            nonce: cluster,
+            addresses: addresses.clone(),
+            label: settings.label.clone(),
+        },
+    }
+}
+
+async fn register(
+    settings: &Settings,
+    (addresses, nonce): (&Addresses, u64),
+    log: &LogLines,
+) -> Result<(u64, NodeId), String> {
+    let node = NewNode {
+        nonce,
+        addresses: addresses.clone(),
+        label: settings.label.clone(),
+    };
+    let ask = Ask::Register(codec::encode(NEW_NODE_VERSION, &node)).encode();
+    let deadline = Instant::now() + JOINING_MAX;
+    let mut last = String::new();
+    while Instant::now() < deadline {
+        for address in &settings.join {
+            match ask_one(*address, &ask, nonce, log).await {
+                Answer::Done(bytes) => return numbers(&bytes),
+                Answer::Refused(error) => last = format!("{address} answers {error}"),
+                Answer::Unknown => last = format!("{address} does not answer"),
+                Answer::NotLeader(_) => last = format!("{address} knows no leader of meta"),
+            }
+        }
+        sleep(BETWEEN).await;
+    }
+    Err(format!(
+        "no node of the cluster gives this one a number: {last}"
+    ))
+}
+
+fn numbers(bytes: &[u8]) -> Result<(u64, NodeId), String> {
+    let halves = bytes.split_first_chunk::<8>();
+    let numbers = halves.and_then(|(cluster, node)| {
+        let node: [u8; 8] = node.try_into().ok()?;
+        Some((
+            u64::from_le_bytes(*cluster),
+            NodeId(u64::from_le_bytes(node)),
+        ))
+    });
+    numbers.ok_or_else(|| "the cluster's answer makes no sense".to_owned())
+}
+
+async fn ask_one(address: SocketAddr, ask: &[u8], instance: u64, log: &LogLines) -> Answer {
+    let nobody = Speaker {
+        cluster: 0,
+        node: 0,
+        incarnation: 0,
+        instance,
+    };
+    let settings = LinkSettings::default();
+    let link = Link::open(LinkOpening {
+        node: 0,
+        address,
+        registry: Arc::new(Registry::new(nobody)),
+        settings: settings.clone(),
+        log: log.clone(),
+        on_broken: Arc::new(|_| {}),
+    });
+    let (tell, told) = oneshot::channel();
+    // The receiver waits right below.
+    let asker = Asker::new(move |answer| drop(tell.send(answer)));
+    link.sending().ask(ask.to_vec(), ATTEMPT, asker, &settings);
+    told.await.unwrap_or(Answer::Unknown)
+}

@@ -1,0 +1,125 @@
+//! What the thread of consensus is told, and how much of it may wait.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use esker_raft::{GroupId, NodeId};
+use esker_rpc::message::meta::MetaCall;
+
+use crate::meta::command::NewNode;
+use crate::meta::report::Report;
+use crate::node::{Ask, Reply, RequestId};
+use crate::reconcile;
+
+/// Requests of clients that wait for a turn: what one turn takes is far below.
+const REQUESTS_MAX: usize = 1 << 16;
+
+/// Bytes of frames that wait for a turn. Those beyond are dropped, which raft endures.
+const FRAME_BYTES_MAX: usize = 64 << 20;
+
+/// Who is told what came of a call to the leader of meta.
+pub(crate) type CallBack = Box<dyn FnOnce(reconcile::Told) + Send>;
+
+/// Something that the thread of consensus is told.
+pub(crate) enum Told {
+    /// A client's request; it counts.
+    Request(Ask),
+    /// A frame of another node; it counts.
+    Frame(Vec<u8>),
+    /// What another stage has done. It does not count: a stage says one thing for all it did, and
+    /// what it does is bounded. A stage that had to wait here could wait for ever.
+    Stage(Ask),
+    /// What came of a request that this thread has made itself.
+    Replied(RequestId, Reply),
+    /// A call of administration.
+    Admin(MetaCall, CallBack),
+    /// A node without a number asks for one.
+    Register(NewNode, CallBack),
+    /// A node reports.
+    Report(Box<Report>, CallBack),
+    /// What the leader of meta says must be true here.
+    Directives(Vec<u8>),
+    /// The node that was asked does not lead meta; that one may.
+    Elsewhere(Option<NodeId>),
+    /// The connection to a node broke.
+    NodeGone(NodeId),
+    /// What this node leads is to be led by others; the groups for which that has begun are told.
+    HandOver(Box<dyn FnOnce(Vec<GroupId>) + Send>),
+    /// The thread is to end.
+    Stop,
+}
+
+/// The sending end. Copies are the same one; any thread may send, and none waits.
+#[derive(Clone)]
+pub(crate) struct Inbox {
+    sender: Sender<Told>,
+    waiting: Arc<Counts>,
+}
+
+/// The receiving end.
+pub(crate) struct Outlet {
+    pub(crate) receiver: Receiver<Told>,
+    waiting: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    requests: AtomicUsize,
+    frame_bytes: AtomicUsize,
+}
+
+/// Both ends.
+pub(crate) fn inbox() -> (Inbox, Outlet) {
+    let (sender, receiver) = channel();
+    let waiting = Arc::<Counts>::default();
+    let outlet = Outlet {
+        receiver,
+        waiting: Arc::clone(&waiting),
+    };
+    (Inbox { sender, waiting }, outlet)
+}
+
+impl Inbox {
+    /// A client's request; false if too many wait, and when the thread has ended.
+    pub(crate) fn request(&self, ask: Ask) -> bool {
+        let waiting = self.waiting.requests.fetch_add(1, Ordering::SeqCst);
+        let is_sent = waiting < REQUESTS_MAX && self.sender.send(Told::Request(ask)).is_ok();
+        if !is_sent {
+            self.waiting.requests.fetch_sub(1, Ordering::SeqCst);
+        }
+        is_sent
+    }
+
+    /// A frame of another node, dropped if too much waits.
+    pub(crate) fn frame(&self, frame: Vec<u8>) {
+        let len = frame.len();
+        let waiting = self.waiting.frame_bytes.fetch_add(len, Ordering::SeqCst);
+        let is_sent = waiting < FRAME_BYTES_MAX && self.sender.send(Told::Frame(frame)).is_ok();
+        if !is_sent {
+            self.waiting.frame_bytes.fetch_sub(len, Ordering::SeqCst);
+        }
+    }
+
+    /// Anything else. What is told to a thread that has ended is dropped, with who waits for it.
+    pub(crate) fn tell(&self, told: Told) {
+        // As just said: the node is ending.
+        let _ = self.sender.send(told);
+    }
+}
+
+impl Outlet {
+    /// What was received counts no more.
+    pub(crate) fn count_off(&self, told: &Told) {
+        match told {
+            Told::Request(_) => {
+                self.waiting.requests.fetch_sub(1, Ordering::SeqCst);
+            }
+            Told::Frame(frame) => {
+                let frame_bytes = &self.waiting.frame_bytes;
+                frame_bytes.fetch_sub(frame.len(), Ordering::SeqCst);
+            }
+            _ => {}
+        }
+    }
+}

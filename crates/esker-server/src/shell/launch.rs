@@ -1,0 +1,483 @@
+//! Starts the parts of a node, and gives each what it needs.
+
+use std::net::{SocketAddr, SocketAddrV4};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::DirLock;
+use esker::{Db, ErrorKind};
+use esker_raft::{Member, NodeId, Options, ReplicaId};
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::front::{DoorKind, Front, Opening, listen};
+use crate::log_lines::{Level, LogLines, Seldom};
+use crate::meta::ids::META;
+use crate::meta::rows::Addresses;
+use crate::node::{
+    Applying, Consensus, Create, Found, Identity, Logging, NodeOptions, Replicas, Stages, open,
+};
+use crate::peer::format::Speaker;
+use crate::peer::link::LinkSettings;
+use crate::peer::links::Links;
+use crate::peer::listener::{PeerListener, PeerOpening};
+use crate::peer::registry::Registry;
+use crate::reconcile::knowledge::FACTS;
+use crate::reconcile::{Home, Knowledge, Leading, Reporter, Space};
+use crate::shell::apply_thread::{ApplyThread, Order};
+use crate::shell::brain::{Brain, Surroundings};
+use crate::shell::fault::Faults;
+use crate::shell::first_start::{FOUNDER, founding, settle};
+use crate::shell::inbox::{Inbox, Outlet, Told, inbox};
+use crate::shell::known::Known;
+use crate::shell::log_thread::LogThread;
+use crate::shell::moments::Moments;
+use crate::shell::pending::Pending;
+use crate::shell::raft_thread::{RaftThread, TICK};
+use crate::shell::read_threads::read_queue;
+use crate::shell::service::NodeService;
+use crate::shell::settings::Settings;
+use crate::shell::threads::{Running, spawn};
+
+/// Where a node is reached, and who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where clients ask for tables.
+    pub meta: SocketAddr,
+    /// Where clients read and write.
+    pub client: SocketAddr,
+    /// Where other nodes come in.
+    pub peer: SocketAddr,
+    /// The cluster.
+    pub cluster: u64,
+    /// Its number in the cluster.
+    pub node: u64,
+    /// How often its directory was opened.
+    pub incarnation: u64,
+}
+
+/// A node whose parts run.
+pub(crate) struct Launched {
+    pub(crate) place: Place,
+    pub(crate) doors: Doors,
+    pub(crate) inbox: Inbox,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) replicas: Arc<Replicas>,
+    pub(crate) raft: Running,
+    /// The threads that raft gives work, which end behind it.
+    pub(crate) stages: Vec<Running>,
+    pub(crate) db: Db,
+    pub(crate) lock: Box<dyn DirLock>,
+    pub(crate) faults: Faults,
+    pub(crate) serving: watch::Receiver<bool>,
+}
+
+/// The sockets: dropping them closes all.
+pub(crate) struct Doors {
+    pub(crate) meta: Front,
+    pub(crate) keys: Front,
+    _peers: PeerListener,
+}
+
+struct Listeners {
+    meta: TcpListener,
+    keys: TcpListener,
+    peers: TcpListener,
+}
+
+/// Starts a node. Errors: why not, in a sentence that says what to do; nothing runs then.
+pub(crate) async fn launch(
+    env: &Env,
+    settings: &Settings,
+    (nonce, log): (u64, &LogLines),
+    handle: &Handle,
+) -> Result<Launched, String> {
+    let listeners = Listeners {
+        meta: door("administration", settings.meta_address).await?,
+        keys: door("reads and writes", settings.data_address).await?,
+        peers: door("other nodes", settings.peer_address).await?,
+    };
+    let addresses = listeners.addresses()?;
+    settle(env, settings, (&addresses, nonce), log).await?;
+    let (mut stages, found) = open_stages(env, settings, &addresses)?;
+    tell_found(&found, log);
+    let knowledge = load_knowledge(&stages)?;
+    if stages.identity.node == FOUNDER && knowledge.nodes.is_empty() {
+        have_meta(&mut stages, env)?;
+    }
+    let shell = Shell {
+        env,
+        settings,
+        addresses,
+        identity: stages.identity,
+        log,
+        nonce,
+        handle,
+    };
+    shell.launch((stages, found), knowledge, listeners)
+}
+
+impl Listeners {
+    fn addresses(&self) -> Result<Addresses, String> {
+        let address = |listener: &TcpListener| {
+            listener
+                .local_addr()
+                .map_err(|error| format!("no address: {error}"))
+        };
+        Ok(Addresses {
+            client: v4(address(&self.keys)?)?,
+            meta: Some(v4(address(&self.meta)?)?),
+            peer: address(&self.peers)?,
+        })
+    }
+}
+
+fn v4(address: SocketAddr) -> Result<SocketAddrV4, String> {
+    match address {
+        SocketAddr::V4(address) => Ok(address),
+        SocketAddr::V6(address) => Err(format!("{address} cannot be told to clients: IPv4 only")),
+    }
+}
+
+async fn door(what: &str, address: SocketAddr) -> Result<TcpListener, String> {
+    listen(address).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => format!(
+            "{address}, for {what}, is taken by another program: end that one, or choose another \
+             port (0 takes any that is free)"
+        ),
+        _ => format!("{address}, for {what}: {error}"),
+    })
+}
+
+fn open_stages(
+    env: &Env,
+    settings: &Settings,
+    addresses: &Addresses,
+) -> Result<(Stages, Found), String> {
+    let ticks = |duration: Duration| {
+        usize::try_from(duration.as_millis() / TICK.as_millis()).unwrap_or(usize::MAX)
+    };
+    let memory = ("memory_limit".to_owned(), settings.memory_limit.to_string());
+    let options = NodeOptions {
+        server: addresses.client.to_string(),
+        raft: Options {
+            seed: settings.seed,
+            election_ticks: ticks(settings.election_timeout),
+            heartbeat_ticks: ticks(settings.heartbeat),
+            ..Options::default()
+        },
+        log_segment_bytes: settings.log_segment,
+        log_bytes_max: settings.log_max,
+        engine: [vec![memory], settings.engine.clone()].concat(),
+        ..NodeOptions::default()
+    };
+    open(env, &settings.dir, options).map_err(|error| match error.kind() {
+        ErrorKind::Locked => format!(
+            "another process has {} open: a node has its directory for itself",
+            settings.dir.display()
+        ),
+        _ => error.to_string(),
+    })
+}
+
+fn tell_found(found: &Found, log: &LogLines) {
+    if let Some(loss) = &found.loss {
+        log.write(
+            Level::Error,
+            &format!("the raft log has lost something: {loss}"),
+        );
+    }
+    for (member, why) in &found.damaged {
+        log.write(
+            Level::Error,
+            &format!("{member} takes no part any more: {why}"),
+        );
+    }
+    let line = format!("opened: {} replicas take part", found.running.len());
+    log.write(Level::Note, &line);
+}
+
+// The first node of a cluster begins with the group of meta, whose only voter it is. May be said
+// again.
+fn have_meta(stages: &mut Stages, env: &Env) -> Result<(), String> {
+    let replica = ReplicaId(1);
+    let member = Member {
+        group: META,
+        replica,
+    };
+    let first = vec![(replica, FOUNDER)];
+    let now = Moments(Arc::clone(&env.clock)).now();
+    let created = stages.create(Create { member, first }, now);
+    created.map_err(|error| error.to_string())
+}
+
+fn load_knowledge(stages: &Stages) -> Result<Knowledge, String> {
+    let rows = stages.applying.own_rows();
+    let mut facts = Vec::new();
+    for name in FACTS {
+        facts.extend(rows.fact(name).map_err(|error| error.to_string())?);
+    }
+    let knowledge = Knowledge::load(facts.iter().map(Vec::as_slice));
+    knowledge.map_err(|error| format!("what the node was told cannot be read: {error}"))
+}
+
+/// What the parts of a node are made with.
+struct Shell<'a> {
+    env: &'a Env,
+    settings: &'a Settings,
+    addresses: Addresses,
+    identity: Identity,
+    log: &'a LogLines,
+    nonce: u64,
+    handle: &'a Handle,
+}
+
+/// What several parts share.
+struct Shared {
+    inbox: Inbox,
+    pending: Arc<Pending>,
+    replicas: Arc<Replicas>,
+    known: Arc<Known>,
+    links: Arc<Links>,
+    registry: Arc<Registry>,
+    faults: Faults,
+    moments: Moments,
+}
+
+/// What the threads get for themselves.
+struct Parts {
+    consensus: Consensus,
+    logging: Logging,
+    applying: Applying,
+    reporter: Reporter,
+    leading: Leading,
+    knowledge: Knowledge,
+    serving: watch::Sender<bool>,
+    outlet: Outlet,
+}
+
+impl Shell<'_> {
+    fn launch(
+        self,
+        (stages, found): (Stages, Found),
+        knowledge: Knowledge,
+        listeners: Listeners,
+    ) -> Result<Launched, String> {
+        let (inbox, outlet) = inbox();
+        let shared = self.shared(&stages, &knowledge, inbox);
+        let (told, serving) = watch::channel(false);
+        let parts = Parts {
+            consensus: stages.consensus,
+            logging: stages.logging,
+            applying: stages.applying,
+            reporter: self.reporter(&found),
+            leading: self.leading(),
+            knowledge,
+            serving: told,
+            outlet,
+        };
+        let (raft, running) = self.threads(&shared, parts)?;
+        let doors = self.doors(&shared, listeners)?;
+        let place = self.place();
+        let line = format!(
+            "node {} of cluster {:016x} listens: meta {}, clients {}, nodes {}",
+            place.node, place.cluster, place.meta, place.client, place.peer
+        );
+        self.log.write(Level::Note, &line);
+        Ok(Launched {
+            place,
+            doors,
+            inbox: shared.inbox,
+            pending: shared.pending,
+            replicas: shared.replicas,
+            raft,
+            stages: running,
+            db: stages.db,
+            lock: stages.lock,
+            faults: shared.faults,
+            serving,
+        })
+    }
+
+    fn place(&self) -> Place {
+        let client = SocketAddr::V4(self.addresses.client);
+        Place {
+            meta: self.addresses.meta.map_or(client, SocketAddr::V4),
+            client,
+            peer: self.addresses.peer,
+            cluster: self.identity.cluster,
+            node: self.identity.node.0,
+            incarnation: self.identity.incarnation,
+        }
+    }
+
+    fn shared(&self, stages: &Stages, knowledge: &Knowledge, inbox: Inbox) -> Shared {
+        let registry = Arc::new(Registry::new(Speaker {
+            cluster: self.identity.cluster,
+            node: self.identity.node.0,
+            incarnation: self.identity.incarnation,
+            instance: self.nonce,
+        }));
+        let gone = inbox.clone();
+        let on_broken = Arc::new(move |node| gone.tell(Told::NodeGone(NodeId(node))));
+        let links = Links::new(
+            Arc::clone(&registry),
+            LinkSettings::default(),
+            self.log.clone(),
+            on_broken,
+        );
+        Shared {
+            pending: Arc::new(Pending::new(inbox.clone())),
+            inbox,
+            replicas: Arc::clone(&stages.replicas),
+            known: Arc::new(Known::new(knowledge.clone())),
+            links: Arc::new(links),
+            registry,
+            faults: Faults::new(self.log.clone()),
+            moments: Moments(Arc::clone(&self.env.clock)),
+        }
+    }
+
+    fn reporter(&self, found: &Found) -> Reporter {
+        let home = Home {
+            identity: self.identity,
+            addresses: self.addresses.clone(),
+            label: self.settings.label.clone(),
+        };
+        Reporter::new(home, found)
+    }
+
+    fn leading(&self) -> Leading {
+        // The state of meta refuses a second beginning.
+        let is_founder = self.identity.node == FOUNDER;
+        let deed = || founding(self.identity.cluster, self.settings, &self.addresses);
+        Leading::new(is_founder.then(deed))
+    }
+
+    fn threads(&self, shared: &Shared, parts: Parts) -> Result<(Running, Vec<Running>), String> {
+        let faults = &shared.faults;
+        let told = |error: std::io::Error| format!("no thread: {error}");
+        let (saves, saves_end) = channel();
+        let (orders, orders_end) = channel();
+        let waiters = (&shared.pending, &shared.inbox);
+        let (reads, reader) = read_queue(&shared.replicas, waiters, (&shared.moments, self.log));
+        let log_thread = LogThread {
+            logging: parts.logging,
+            saves: saves_end,
+            inbox: shared.inbox.clone(),
+            moments: shared.moments.clone(),
+            faults: faults.clone(),
+        };
+        let apply_thread = ApplyThread {
+            applying: parts.applying,
+            orders: orders_end,
+            pending: Arc::clone(&shared.pending),
+            inbox: shared.inbox.clone(),
+            log: self.log.clone(),
+            faults: faults.clone(),
+        };
+        let around = self.surroundings(shared, orders.clone(), parts.serving);
+        let (consensus, outlet) = (parts.consensus, parts.outlet);
+        let (replicas, pending) = (Arc::clone(&shared.replicas), Arc::clone(&shared.pending));
+        let (links, moments) = (Arc::clone(&shared.links), shared.moments.clone());
+        let (log, handle) = (self.log.clone(), self.handle.clone());
+        let sides = (parts.reporter, parts.leading);
+        let (knowledge, seeds) = (parts.knowledge, self.settings.join.clone());
+        let seeds = if knowledge.nodes.is_empty() {
+            seeds
+        } else {
+            Vec::new()
+        };
+        let raft = spawn("raft", faults, move || {
+            // Links are opened from this thread.
+            let _runtime = handle.enter();
+            let raft = RaftThread {
+                consensus,
+                brain: Brain::new(around, sides, (knowledge, seeds)),
+                outlet,
+                replicas,
+                pending,
+                saves,
+                orders,
+                reads,
+                links,
+                moments,
+                log,
+                bad_frames: Seldom::default(),
+            };
+            raft.run();
+        });
+        let mut running = vec![
+            spawn("log", faults, move || log_thread.run()).map_err(told)?,
+            spawn("apply", faults, move || apply_thread.run()).map_err(told)?,
+        ];
+        for number in 1..=self.settings.read_threads {
+            let reader = reader.clone();
+            let read = spawn(&format!("read-{number}"), faults, move || reader.run());
+            running.push(read.map_err(told)?);
+        }
+        Ok((raft.map_err(told)?, running))
+    }
+
+    fn surroundings(
+        &self,
+        shared: &Shared,
+        orders: Sender<Order>,
+        serving: watch::Sender<bool>,
+    ) -> Surroundings {
+        let (fs, dir) = (Arc::clone(&self.env.fs), self.settings.dir.clone());
+        Surroundings {
+            replicas: Arc::clone(&shared.replicas),
+            pending: Arc::clone(&shared.pending),
+            inbox: shared.inbox.clone(),
+            orders,
+            links: Arc::clone(&shared.links),
+            known: Arc::clone(&shared.known),
+            faults: shared.faults.clone(),
+            log: self.log.clone(),
+            serving,
+            // A report without it is a report: the balancer counts replicas then.
+            space: Box::new(move || Space {
+                total: 0,
+                free: fs.free_bytes(&dir).unwrap_or(0),
+            }),
+        }
+    }
+
+    fn doors(&self, shared: &Shared, listeners: Listeners) -> Result<Doors, String> {
+        let service = Arc::new(NodeService {
+            myself: self.identity.node,
+            cluster: self.identity.cluster,
+            replicas: Arc::clone(&shared.replicas),
+            known: Arc::clone(&shared.known),
+            pending: Arc::clone(&shared.pending),
+            inbox: shared.inbox.clone(),
+            links: Arc::clone(&shared.links),
+            moments: shared.moments.clone(),
+        });
+        let front = |kind, listener| {
+            let opened = Front::open(Opening {
+                kind,
+                listener,
+                service: Arc::clone(&service),
+                bounds: self.settings.bounds.clone(),
+                log: self.log.clone(),
+            });
+            opened.map_err(|error| format!("no door: {error}"))
+        };
+        let peers = PeerListener::open(PeerOpening {
+            listener: listeners.peers,
+            service: Arc::clone(&service),
+            registry: Arc::clone(&shared.registry),
+            log: self.log.clone(),
+        });
+        Ok(Doors {
+            meta: front(DoorKind::Meta, listeners.meta)?,
+            keys: front(DoorKind::Keys, listeners.keys)?,
+            _peers: peers.map_err(|error| format!("no door: {error}"))?,
+        })
+    }
+}

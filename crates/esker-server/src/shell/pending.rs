@@ -1,0 +1,113 @@
+//! Who waits for which request.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use esker_rpc::error::ErrorCode;
+use esker_rpc::message::data::{KeyAnswer, KeyCall};
+
+use crate::node::{Answer, Reply, RequestId};
+use crate::reply::{self, Responder};
+use crate::shell::inbox::{Inbox, Told};
+
+/// Who waits for one request.
+pub(crate) enum Waiting {
+    /// Whoever wrote.
+    Write(Responder<KeyAnswer>),
+    /// Whoever reads.
+    Read(Box<Reading>),
+    /// The thread of consensus itself.
+    Brain,
+    /// Nobody: the next report says what came of it.
+    Nobody,
+}
+
+/// A read that waits to be cleared.
+pub(crate) struct Reading {
+    pub(crate) call: KeyCall,
+    pub(crate) reply: Responder<KeyAnswer>,
+    /// How often it may be asked for again, if the replica that it was cleared for has gone.
+    pub(crate) retries: u8,
+}
+
+/// Everybody who waits. Any thread may call; the lock is held over a look-up alone.
+pub(crate) struct Pending {
+    waiting: Mutex<Requests>,
+    inbox: Inbox,
+}
+
+#[derive(Default)]
+struct Requests {
+    last: u64,
+    by_id: HashMap<u64, Waiting>,
+}
+
+impl Pending {
+    pub(crate) fn new(inbox: Inbox) -> Pending {
+        Pending {
+            waiting: Mutex::default(),
+            inbox,
+        }
+    }
+
+    /// Draws a name for a request that somebody waits for.
+    pub(crate) fn add(&self, waiting: Waiting) -> RequestId {
+        let mut requests = self.lock();
+        requests.last += 1;
+        let id = requests.last;
+        requests.by_id.insert(id, waiting);
+        RequestId(id)
+    }
+
+    /// Takes a request back, as far as nobody has answered it.
+    pub(crate) fn take(&self, request: RequestId) -> Option<Waiting> {
+        self.lock().by_id.remove(&request.0)
+    }
+
+    /// How many wait.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().by_id.len()
+    }
+
+    /// Answers.
+    pub(crate) fn reply_all(&self, replies: Vec<(RequestId, Reply)>) {
+        if replies.is_empty() {
+            return;
+        }
+        let mut requests = self.lock();
+        let found: Vec<(RequestId, Option<Waiting>, Reply)> = replies
+            .into_iter()
+            .map(|(request, reply)| (request, requests.by_id.remove(&request.0), reply))
+            .collect();
+        drop(requests);
+        for (request, waiting, reply) in found {
+            match waiting {
+                Some(Waiting::Write(responder)) => responder.reply(to_client(reply)),
+                Some(Waiting::Read(reading)) => reading.reply.reply(to_client(reply)),
+                Some(Waiting::Brain) => self.inbox.tell(Told::Replied(request, reply)),
+                Some(Waiting::Nobody) | None => {}
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Requests> {
+        // A panic between two lines of this file leaves the map as it was.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a client is told. A refusal says that the call was surely not done.
+fn to_client(reply: Reply) -> reply::Reply<KeyAnswer> {
+    match reply {
+        Reply::Done(Answer::Key(answer)) => reply::Reply::Answer(answer),
+        // The client asks meta anew, and tries there.
+        Reply::Undone | Reply::NotLeader(_) => {
+            reply::Reply::Refused(ErrorCode::InvalidState.into())
+        }
+        Reply::Busy => reply::Reply::Refused(ErrorCode::Busy.into()),
+        // The last three are of no call on keys.
+        Reply::Unknown | Reply::Refused(_) | Reply::Done(Answer::Meta(_) | Answer::Nothing) => {
+            reply::Reply::Unknown
+        }
+    }
+}

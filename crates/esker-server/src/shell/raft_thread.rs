@@ -1,0 +1,244 @@
+//! The thread of consensus: what came in, one turn, what came out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use esker_raft::{GroupId, NodeId, Save, Status};
+
+use crate::log_lines::{Level, LogLines, Seldom};
+use crate::meta::ids::PartitionId;
+use crate::node::turn::Cleared;
+use crate::node::{Ask, Consensus, NodeEvent, Now, Replicas, Turn};
+use crate::peer::links::Links;
+use crate::shell::apply_thread::Order;
+use crate::shell::brain::{Brain, is_of_meta};
+use crate::shell::inbox::{Outlet, Told};
+use crate::shell::moments::Moments;
+use crate::shell::pending::{Pending, Waiting};
+use crate::shell::read_threads::ReadQueue;
+
+/// How often time passes for the groups.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// Things that one turn takes at most, so that ticks and saves are never far away.
+const TOLD_MAX: usize = 8192;
+
+pub(crate) struct RaftThread {
+    pub(crate) consensus: Consensus,
+    pub(crate) brain: Brain,
+    pub(crate) outlet: Outlet,
+    pub(crate) replicas: Arc<Replicas>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) saves: Sender<Vec<Save>>,
+    pub(crate) orders: Sender<Order>,
+    pub(crate) reads: ReadQueue,
+    pub(crate) links: Arc<Links>,
+    pub(crate) moments: Moments,
+    pub(crate) log: LogLines,
+    pub(crate) bad_frames: Seldom,
+}
+
+impl RaftThread {
+    /// Takes turns until it is told to stop, or nobody is there to tell it anything.
+    pub(crate) fn run(mut self) {
+        let mut next_tick = self.moments.now().monotonic + TICK;
+        loop {
+            let wait = match self.consensus.is_busy() {
+                true => Duration::ZERO,
+                false => next_tick.saturating_sub(self.moments.now().monotonic),
+            };
+            match self.outlet.receiver.recv_timeout(wait) {
+                Ok(told) => {
+                    if !self.take_all(told) {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            let now = self.moments.now();
+            let is_tick = now.monotonic >= next_tick;
+            if is_tick {
+                // A pause is not caught up: nobody has watched the time in between.
+                next_tick = now.monotonic + TICK;
+            }
+            self.turn(now, is_tick);
+        }
+    }
+
+    // False if the thread is to end.
+    fn take_all(&mut self, first: Told) -> bool {
+        let now = self.moments.now();
+        let mut told = Some(first);
+        let mut count = 0;
+        while let Some(one) = told {
+            self.outlet.count_off(&one);
+            if !self.take(one, now) {
+                return false;
+            }
+            count += 1;
+            told = match count < TOLD_MAX {
+                true => self.outlet.receiver.try_recv().ok(),
+                false => None,
+            };
+        }
+        true
+    }
+
+    fn take(&mut self, told: Told, now: Now) -> bool {
+        match told {
+            Told::Request(ask) | Told::Stage(ask) => self.consensus.ask(ask, now),
+            Told::Frame(frame) => self.consensus.ask(Ask::Frame(frame), now),
+            Told::NodeGone(node) => self.consensus.ask(Ask::NodeGone(node), now),
+            Told::Replied(request, reply) => self.brain.replied(request, &reply, now),
+            call @ (Told::Admin(..) | Told::Register(..) | Told::Report(..)) => {
+                self.brain.call(call);
+            }
+            Told::Directives(bytes) => {
+                let asks = self.brain.directives(&bytes, || statuses(&self.consensus));
+                asks.into_iter()
+                    .for_each(|ask| self.consensus.ask(ask, now));
+            }
+            Told::Elsewhere(hint) => self.brain.elsewhere(hint),
+            Told::HandOver(tell) => tell(self.hand_over(now)),
+            Told::Stop => return false,
+        }
+        true
+    }
+
+    fn turn(&mut self, now: Now, is_tick: bool) {
+        let turn = self.consensus.turn(now, is_tick);
+        let Turn {
+            saves,
+            work,
+            frames,
+            cleared,
+            replies,
+            events,
+        } = turn;
+        if !saves.is_empty() {
+            // A thread that has ended says why by itself.
+            let _ = self.saves.send(saves);
+        }
+        for (node, frame) in frames {
+            self.links.send(node.0, frame);
+        }
+        if !work.is_empty() {
+            // As above.
+            let _ = self.orders.send(Order::Work(work));
+        }
+        if is_tick {
+            // As above.
+            let _ = self.orders.send(Order::Retry);
+        }
+        self.clear(cleared, now);
+        self.pending.reply_all(replies);
+        for event in events {
+            self.note(event);
+        }
+        self.brain.look_at_lead();
+        self.brain.pass(|| statuses(&self.consensus), now);
+        for ask in self.brain.out() {
+            self.consensus.ask(ask, now);
+        }
+    }
+
+    fn clear(&mut self, cleared: Vec<Cleared>, now: Now) {
+        let mut reads = Vec::new();
+        for one in cleared {
+            match is_of_meta(one.member) {
+                true => {
+                    // The brain has drawn that request, and remembers it by itself.
+                    let _ = self.pending.take(one.request);
+                    self.brain.cleared(one, now);
+                }
+                false => {
+                    if let Some(Waiting::Read(reading)) = self.pending.take(one.request) {
+                        reads.push((one, reading));
+                    }
+                }
+            }
+        }
+        self.reads.serve(reads);
+    }
+
+    /// What this node leads is handed to voters on other nodes.
+    fn hand_over(&mut self, now: Now) -> Vec<GroupId> {
+        let mut handed = Vec::new();
+        for view in self.replicas.views() {
+            let group = view.member.group;
+            let Some(status) = self.consensus.status(group) else {
+                continue;
+            };
+            if status.leader != Some(status.replica) {
+                continue;
+            }
+            let members = &status.configuration;
+            let voters = members.nodes.keys().copied();
+            let heir = voters
+                .filter(|replica| *replica != status.replica && members.votes(*replica))
+                .find(|replica| {
+                    let node = members.nodes.get(replica);
+                    node.is_some_and(|node| self.links.is_up(node.0))
+                });
+            if let Some(to) = heir {
+                let request = self.pending.add(Waiting::Nobody);
+                self.consensus
+                    .ask(Ask::Transfer { request, group, to }, now);
+                handed.push(group);
+            }
+        }
+        handed
+    }
+
+    fn note(&mut self, event: NodeEvent) {
+        self.brain.note(&event);
+        let line = match event {
+            NodeEvent::Leader {
+                member,
+                term,
+                leader: Some((replica, node)),
+            } => {
+                let partition = PartitionId::of(member.group);
+                let node = node.map_or("an unknown node".to_owned(), node_name);
+                let line = format!(
+                    "partition {partition}: replica {} on {node} leads in term {term}",
+                    replica.0
+                );
+                (Level::Note, line)
+            }
+            NodeEvent::Damaged(member, why) => {
+                let line = format!("{member} takes no part any more: {why}");
+                (Level::Error, line)
+            }
+            NodeEvent::Destroyed(member) => (Level::Note, format!("{member} is destroyed")),
+            NodeEvent::Left(member) => (Level::Note, format!("{member} has left its group")),
+            NodeEvent::PeerDamaged(member, why) => (
+                Level::Warning,
+                format!("what {member} says cannot be: {why}"),
+            ),
+            NodeEvent::BadFrame(why) => match self.bad_frames.count() {
+                Some(count) => {
+                    let line = format!("a frame cannot be read: {why} ({count} so far)");
+                    (Level::Warning, line)
+                }
+                None => return,
+            },
+            _ => return,
+        };
+        self.log.write(line.0, &line.1);
+    }
+}
+
+/// What every group that takes part here knows of itself.
+fn statuses(consensus: &Consensus) -> BTreeMap<GroupId, Status> {
+    let groups = consensus.groups();
+    let statuses = groups.filter_map(|group| Some((group, consensus.status(group)?)));
+    statuses.collect()
+}
+
+fn node_name(node: NodeId) -> String {
+    format!("node {}", node.0)
+}

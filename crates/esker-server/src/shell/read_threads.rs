@@ -1,0 +1,113 @@
+//! Threads that serve reads which consensus has cleared.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use esker_rpc::error::ErrorCode;
+
+use crate::log_lines::{Level, LogLines, Seldom};
+use crate::node::{Ask, Replicas, turn::Cleared};
+use crate::shell::inbox::Inbox;
+use crate::shell::moments::Moments;
+use crate::shell::pending::{Pending, Reading, Waiting};
+
+/// Reads that one thread takes at once: others share the rest of a turn's.
+const READS_AT_ONCE: usize = 8;
+
+/// Reads that are cleared, and who waits for each.
+type Reads = Vec<(Cleared, Box<Reading>)>;
+
+/// Where cleared reads are given.
+#[derive(Clone)]
+pub(crate) struct ReadQueue(Sender<Reads>);
+
+impl ReadQueue {
+    /// Reads that may be served now.
+    pub(crate) fn serve(&self, mut reads: Reads) {
+        while !reads.is_empty() {
+            let rest = reads.split_off(reads.len().min(READS_AT_ONCE));
+            // Threads that have ended serve nobody: whoever waits hears nothing.
+            let _ = self.0.send(reads);
+            reads = rest;
+        }
+    }
+}
+
+/// What each thread has.
+#[derive(Clone)]
+pub(crate) struct ReadThread {
+    queue: Arc<Mutex<Receiver<Reads>>>,
+    pub(crate) replicas: Arc<Replicas>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) inbox: Inbox,
+    pub(crate) moments: Moments,
+    pub(crate) log: LogLines,
+    failures: Arc<Seldom>,
+}
+
+/// The queue, and what its threads are made of.
+pub(crate) fn read_queue(
+    replicas: &Arc<Replicas>,
+    (pending, inbox): (&Arc<Pending>, &Inbox),
+    (moments, log): (&Moments, &LogLines),
+) -> (ReadQueue, ReadThread) {
+    let (sender, receiver) = channel();
+    let thread = ReadThread {
+        queue: Arc::new(Mutex::new(receiver)),
+        replicas: Arc::clone(replicas),
+        pending: Arc::clone(pending),
+        inbox: inbox.clone(),
+        moments: moments.clone(),
+        log: log.clone(),
+        failures: Arc::default(),
+    };
+    (ReadQueue(sender), thread)
+}
+
+impl ReadThread {
+    /// Serves until nobody can give any more reads.
+    pub(crate) fn run(self) {
+        loop {
+            // One thread waits in the channel, the others for the lock: the next read wakes one.
+            let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let Ok(reads) = queue.recv() else {
+                return;
+            };
+            drop(queue);
+            for (cleared, reading) in reads {
+                self.serve(cleared, reading);
+            }
+        }
+    }
+
+    fn serve(&self, cleared: Cleared, mut reading: Box<Reading>) {
+        let view = self.replicas.cleared_view(cleared.member, cleared.index);
+        let Some(view) = view else {
+            // The replica has gone, and its successor may know less.
+            if reading.retries == 0 {
+                return reading.reply.refuse(ErrorCode::InvalidState);
+            }
+            reading.retries -= 1;
+            let group = cleared.member.group;
+            let request = self.pending.add(Waiting::Read(reading));
+            if !self.inbox.request(Ask::Read { request, group })
+                && let Some(Waiting::Read(reading)) = self.pending.take(request)
+            {
+                reading.reply.refuse(ErrorCode::Busy);
+            }
+            return;
+        };
+        match view.serve(&reading.call, &*self.moments.0) {
+            Ok(answer) => reading.reply.answer(answer),
+            Err(error) => {
+                if let Some(count) = self.failures.count() {
+                    let member = cleared.member;
+                    let line = format!("a read of {member} failed: {error} ({count} so far)");
+                    self.log.write(Level::Error, &line);
+                }
+                // As Pegasus: storage that cannot be read answers nobody.
+                drop(reading);
+            }
+        }
+    }
+}

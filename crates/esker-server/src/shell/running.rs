@@ -1,0 +1,160 @@
+//! A node that runs: started, watched, stopped.
+
+use std::fmt;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use esker::ErrorKind;
+use esker::internals::env::bundle::Env;
+use esker_raft::GroupId;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{Instant, interval, timeout};
+
+use crate::log_lines::{Level, LogLines};
+use crate::shell::inbox::Told;
+use crate::shell::launch::{Launched, Place, launch};
+use crate::shell::settings::Settings;
+
+/// Threads for sockets: what they do is copying, and the stages need the others.
+const SOCKET_THREADS: usize = 2;
+
+/// How long others may take to lead what a node led that stops, and as long those who wait to be
+/// answered.
+const STOPPING_MAX: Duration = Duration::from_secs(2);
+
+/// How often that is looked at: nothing tells when the last one has gone.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Why a node does not start, in a sentence that says what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartError(pub String);
+
+impl fmt::Display for StartError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// A node that runs. One that is dropped ends as by a kill.
+pub struct Node {
+    launched: Launched,
+    runtime: Runtime,
+    log: LogLines,
+}
+
+impl Node {
+    /// Starts a node as `settings` say. `nonce` is a number that was drawn for this call.
+    ///
+    /// Errors: a port that is taken, a directory of another cluster or one that is open elsewhere;
+    /// nothing runs then.
+    pub fn start(
+        env: &Env,
+        settings: &Settings,
+        (nonce, log): (u64, LogLines),
+    ) -> Result<Node, StartError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(SOCKET_THREADS)
+            .thread_name("sockets")
+            .enable_all()
+            .build();
+        let runtime = runtime.map_err(|error| StartError(format!("no threads: {error}")))?;
+        let launching = launch(env, settings, (nonce, &log), runtime.handle());
+        let launched = runtime.block_on(launching).map_err(StartError)?;
+        Ok(Node {
+            launched,
+            runtime,
+            log,
+        })
+    }
+
+    /// Where it is, and who.
+    pub fn place(&self) -> Place {
+        self.launched.place
+    }
+
+    /// Waits until the leader of meta has told the node what there is; false if that takes longer
+    /// than `patience`.
+    pub fn wait_until_serving(&self, patience: Duration) -> bool {
+        let mut serving = self.launched.serving.clone();
+        let told = async { serving.wait_for(|serving| *serving).await.is_ok() };
+        self.runtime
+            .block_on(async { timeout(patience, told).await.unwrap_or(false) })
+    }
+
+    /// Waits until the node must end, and says why; `None` once `asked` has come.
+    pub fn wait(&self, asked: impl Future<Output = ()>) -> Option<String> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                why = self.launched.faults.wait() => Some(why),
+                () = asked => None,
+            }
+        })
+    }
+
+    /// Stops it: nobody new comes in, others lead what it led, what is under way is answered, the
+    /// log is synced, and what is in memory is flushed.
+    ///
+    /// Errors: why not all of that was done. What was acknowledged is durable in any case.
+    pub fn stop(self) -> Result<(), String> {
+        let Node {
+            launched,
+            runtime,
+            log,
+        } = self;
+        log.write(Level::Note, "stopping: nobody new is let in");
+        launched.doors.meta.stop_accepting();
+        launched.doors.keys.stop_accepting();
+        let handed = hand_over(&launched);
+        look_until(&runtime, || {
+            let views = handed
+                .iter()
+                .filter_map(|group| launched.replicas.view(*group));
+            views.filter(|view| view.is_leader()).count() == 0
+        });
+        look_until(&runtime, || launched.pending.count() == 0);
+        drop(launched.doors);
+        launched.inbox.tell(Told::Stop);
+        launched.raft.join()?;
+        // Each ends when nobody is left who could give it work.
+        for stage in launched.stages {
+            stage.join()?;
+        }
+        if let Some(why) = launched.faults.told() {
+            return Err(why);
+        }
+        for view in launched.replicas.views() {
+            match view.keyspace.flush() {
+                Ok(()) => {}
+                // It was dropped a moment ago.
+                Err(error) if error.kind() == ErrorKind::Closed => {}
+                Err(error) => return Err(format!("what is in memory was not flushed: {error}")),
+            }
+        }
+        launched.db.close().map_err(|error| error.to_string())?;
+        runtime.shutdown_timeout(STOPPING_MAX);
+        drop(launched.lock);
+        log.write(Level::Note, "stopped");
+        Ok(())
+    }
+}
+
+/// The groups whose lead is on its way to others.
+fn hand_over(launched: &Launched) -> Vec<GroupId> {
+    let (tell, told) = channel();
+    // Nobody waits for a thread that has ended.
+    let tell = Box::new(move |groups| drop(tell.send(groups)));
+    launched.inbox.tell(Told::HandOver(tell));
+    told.recv_timeout(STOPPING_MAX).unwrap_or_default()
+}
+
+fn look_until(runtime: &Runtime, is_so: impl Fn() -> bool) {
+    runtime.block_on(async {
+        let deadline = Instant::now() + STOPPING_MAX;
+        let mut looks = interval(LOOK);
+        while !is_so() && Instant::now() < deadline {
+            looks.tick().await;
+        }
+    });
+}

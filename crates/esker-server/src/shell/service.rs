@@ -1,0 +1,412 @@
+//! A node as clients and other nodes see it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use esker_raft::{GroupId, NodeId};
+use esker_rpc::codec::reply_reader::ReplyReader;
+use esker_rpc::error::{ErrorCode, ErrorName};
+use esker_rpc::message::call::Access;
+use esker_rpc::message::data::{KeyAnswer, KeyCall};
+use esker_rpc::message::meta::{MetaAnswer, MetaCall, TableDescription, TableStatus};
+use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
+use esker_rpc::message::service::{NegotiationResponse, NegotiationStatus, RemoteCommand};
+
+use crate::front::{KeysCall, Service};
+use crate::meta::admin;
+use crate::meta::codec;
+use crate::meta::command::NewNode;
+use crate::meta::directive::TableFacts;
+use crate::meta::ids::{META, PartitionId, TableId};
+use crate::meta::report::Report;
+use crate::meta::state::State;
+use crate::node::{Ask, Replicas};
+use crate::peer::ask::{Answer, Ask as PeerAsk, Asker, ForwardedKeys, ForwardedMeta};
+use crate::peer::format::{ANSWER_BYTES_MAX, Speaker};
+use crate::peer::links::Links;
+use crate::peer::listener::PeerService;
+use crate::reconcile::{Leading, Told as MetaTold};
+use crate::reply::{Reply, Responder};
+use crate::shell::inbox::{CallBack, Inbox, Told};
+use crate::shell::known::Known;
+use crate::shell::moments::Moments;
+use crate::shell::pending::{Pending, Reading, Waiting};
+
+/// How long the answer to a forwarded call is waited for: longer than clients wait by default, and
+/// than a table takes to be made.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The same for a report that is handed on: another one follows in a second.
+const REPORT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a read is asked for again whose replica has gone.
+const READ_RETRIES: u8 = 3;
+
+/// Layout of the bytes of [`NewNode`] between nodes.
+pub(crate) const NEW_NODE_VERSION: u8 = 1;
+
+/// Most bytes of them.
+const NEW_NODE_BYTES_MAX: usize = 4096;
+
+/// A node, behind all of its doors. Any thread may call; nothing waits.
+pub(crate) struct NodeService {
+    pub(crate) myself: NodeId,
+    pub(crate) cluster: u64,
+    pub(crate) replicas: Arc<Replicas>,
+    pub(crate) known: Arc<Known>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) inbox: Inbox,
+    pub(crate) links: Arc<Links>,
+    pub(crate) moments: Moments,
+}
+
+impl NodeService {
+    /// A call on keys. One that another node forwarded is not forwarded again.
+    fn submit(&self, call: KeysCall, reply: Responder<KeyAnswer>, may_forward: bool) {
+        let group = match self.group_of(&call) {
+            Ok(group) => group,
+            Err(code) => return reply.refuse(code),
+        };
+        let Some(view) = self.replicas.view(group) else {
+            return reply.refuse(ErrorCode::ObjectNotFound);
+        };
+        if let KeyCall::ClearScanner(_) = call.call {
+            // Never answered; whether there was such a scan does not matter.
+            let _ = view.serve(&call.call, &*self.moments.0);
+            return;
+        }
+        let standing = view.standing();
+        if standing.damage.is_some() {
+            return reply.refuse(ErrorCode::ObjectNotFound);
+        }
+        if let Some((replica, Some(node))) = standing.leader
+            && replica != view.member.replica
+        {
+            return match may_forward && node != self.myself {
+                true => self.forward_keys(node, call, reply),
+                false => reply.refuse(ErrorCode::InvalidState),
+            };
+        }
+        let row = call.call.row();
+        let (request, ask) = match row.access {
+            Access::Reads => {
+                let request = self.pending.add(Waiting::Read(Box::new(Reading {
+                    call: call.call,
+                    reply,
+                    retries: READ_RETRIES,
+                })));
+                (request, Ask::Read { request, group })
+            }
+            Access::Writes | Access::Updates => {
+                let request = self.pending.add(Waiting::Write(reply));
+                let ask = Ask::Write {
+                    request,
+                    group,
+                    name: row.name,
+                    arguments: call.arguments,
+                };
+                (request, ask)
+            }
+        };
+        if !self.inbox.request(ask) {
+            match self.pending.take(request) {
+                Some(Waiting::Write(reply)) => reply.refuse(ErrorCode::Busy),
+                Some(Waiting::Read(reading)) => reading.reply.refuse(ErrorCode::Busy),
+                Some(Waiting::Brain | Waiting::Nobody) | None => {}
+            }
+        }
+    }
+
+    /// The group that a call is for, if its table is there and its partition is the right one.
+    fn group_of(&self, call: &KeysCall) -> Result<GroupId, ErrorCode> {
+        let knowledge = self.known.get();
+        let table = TableId::of_wire(call.gpid.app_id).ok_or(ErrorCode::ObjectNotFound)?;
+        let facts = knowledge
+            .open_table(table)
+            .ok_or(ErrorCode::ObjectNotFound)?;
+        let index = u32::try_from(call.gpid.partition_index).ok();
+        let index = index.filter(|index| *index < facts.partition_count);
+        let index = index.ok_or(ErrorCode::ObjectNotFound)?;
+        // A whole table's scan says its partition in the place of a hash, which passes.
+        let is_misplaced = call.partition_hash % u64::from(facts.partition_count) != index.into();
+        if facts.validates_hash && is_misplaced {
+            return Err(ErrorCode::ParentPartitionMisused);
+        }
+        Ok(PartitionId { table, index }.group())
+    }
+
+    fn forward_keys(&self, node: NodeId, call: KeysCall, reply: Responder<KeyAnswer>) {
+        let name = call.call.row().name;
+        let ask = PeerAsk::Keys(ForwardedKeys {
+            gpid: call.gpid,
+            partition_hash: call.partition_hash,
+            is_backup_request: call.is_backup_request,
+            name: name.to_owned(),
+            arguments: call.arguments,
+        });
+        let asker = Asker::new(move |answer| match answer {
+            Answer::Done(bytes) => reply.reply(read_reply(&bytes, |result| {
+                KeyAnswer::read(name, result).ok()
+            })),
+            // It was not sent: the client asks meta anew, and tries there.
+            Answer::Refused(error) if error.code() == ErrorCode::ServiceNotActive => {
+                reply.refuse(ErrorCode::InvalidState);
+            }
+            Answer::Refused(error) => reply.refuse(error),
+            Answer::NotLeader(_) => reply.refuse(ErrorCode::InvalidState),
+            Answer::Unknown => reply.reply(Reply::Unknown),
+        });
+        self.links.ask(node.0, &ask, PATIENCE, asker);
+    }
+
+    /// A call about tables, of a client: what is not led here is forwarded once.
+    fn administer(&self, call: MetaCall, arguments: Vec<u8>, reply: Responder<MetaAnswer>) {
+        let links = Arc::clone(&self.links);
+        let (myself, state) = (self.myself, self.meta_state());
+        let asked = call.clone();
+        let back: CallBack = Box::new(move |told| match told {
+            MetaTold::Meta(answer) => reply.answer(answer),
+            MetaTold::NotLeader(Some(node)) if node != myself => {
+                forward_meta(&links, node, (asked, arguments), reply);
+            }
+            MetaTold::NotLeader(_) => reply.answer(Leading::elsewhere(&state, &asked, None)),
+            MetaTold::Refused(code, _) => reply.answer(admin::refused(&asked, code)),
+            MetaTold::Unknown | MetaTold::Directives(_) | MetaTold::Node(_) => {
+                reply.reply(Reply::Unknown);
+            }
+        });
+        match self.replicas.view(META) {
+            Some(_) => self.inbox.tell(Told::Admin(call, back)),
+            // No replica of meta is here: whoever leads it is asked through those that have one.
+            None => back(MetaTold::NotLeader(self.some_meta())),
+        }
+    }
+
+    fn some_meta(&self) -> Option<NodeId> {
+        let knowledge = self.known.get();
+        let mut metas = knowledge.nodes.iter().filter(|row| row.1.meta.is_some());
+        metas
+            .find(|row| self.links.is_up(row.0.0))
+            .map(|row| *row.0)
+    }
+
+    fn meta_state(&self) -> Arc<State> {
+        let view = self.replicas.view(META);
+        view.and_then(|view| view.meta()).unwrap_or_default()
+    }
+
+    fn tables(&self) -> Vec<TableDescription> {
+        let knowledge = self.known.get();
+        let open = knowledge.tables.values().filter(|facts| !facts.is_dropped);
+        open.map(describe).collect()
+    }
+}
+
+impl Service for NodeService {
+    fn keys(&self, call: KeysCall, reply: Responder<KeyAnswer>) {
+        self.submit(call, reply, true);
+    }
+
+    fn meta(&self, call: MetaCall, arguments: Vec<u8>, reply: Responder<MetaAnswer>) {
+        self.administer(call, arguments, reply);
+    }
+
+    fn node(&self, call: NodeCall, reply: Responder<NodeAnswer>) {
+        reply.answer(match call {
+            NodeCall::QueryTables(_) => NodeAnswer::QueryTables(QueryTablesResponse {
+                err: ErrorName::OK,
+                apps: self.tables(),
+            }),
+            NodeCall::NodeCommand(command) => NodeAnswer::NodeCommand(obey(&command)),
+            NodeCall::NodeNegotiation(_) => NodeAnswer::NodeNegotiation(NegotiationResponse {
+                status: NegotiationStatus::SASL_AUTH_DISABLE,
+                ..NegotiationResponse::default()
+            }),
+        });
+    }
+}
+
+impl PeerService for NodeService {
+    fn raft(&self, _from: u64, frame: Vec<u8>) {
+        self.inbox.frame(frame);
+    }
+
+    fn ask(&self, from: Speaker, ask: PeerAsk, asker: Asker) {
+        match ask {
+            PeerAsk::Keys(forwarded) => {
+                let ForwardedKeys {
+                    gpid,
+                    partition_hash,
+                    is_backup_request,
+                    name,
+                    arguments,
+                } = forwarded;
+                let Ok(call) = KeyCall::read(&name, &arguments) else {
+                    return asker.tell(Answer::refused(ErrorCode::InvalidData));
+                };
+                let call = KeysCall {
+                    gpid,
+                    partition_hash,
+                    is_backup_request,
+                    call,
+                    arguments,
+                };
+                let reply = Responder::new(move |reply: Reply<KeyAnswer>| {
+                    asker.tell(answer_of(reply, |answer, out| answer.put(out, 0)));
+                });
+                self.submit(call, reply, false);
+            }
+            PeerAsk::Meta(ForwardedMeta { name, arguments }) => {
+                let Ok(call) = MetaCall::read(&name, &arguments) else {
+                    return asker.tell(Answer::refused(ErrorCode::InvalidData));
+                };
+                let back = meta_back(asker, |answer, out| answer.put(out, 0));
+                self.inbox.tell(Told::Admin(call, back));
+            }
+            PeerAsk::Report(bytes) => self.hear(from, bytes, asker),
+            PeerAsk::Register(bytes) => self.register(from, &bytes, asker),
+            // Images are not given out yet.
+            PeerAsk::Page(_) => asker.tell(Answer::refused(ErrorCode::NotImplemented)),
+        }
+    }
+}
+
+impl NodeService {
+    /// A report: of the node that sends it, or handed on by one that does not lead meta.
+    fn hear(&self, from: Speaker, bytes: Vec<u8>, asker: Asker) {
+        let Ok(report) = Report::decode(&bytes) else {
+            return asker.tell(Answer::refused(ErrorCode::InvalidData));
+        };
+        let is_own = report.node.0 == from.node;
+        let (links, myself) = (Arc::clone(&self.links), self.myself);
+        let back: CallBack = Box::new(move |told| match told {
+            MetaTold::NotLeader(Some(node)) if is_own && node != myself => {
+                links.ask(node.0, &PeerAsk::Report(bytes), REPORT_PATIENCE, asker);
+            }
+            told => meta_back(asker, |_, _| {})(told),
+        });
+        match self.replicas.view(META) {
+            Some(_) => self.inbox.tell(Told::Report(Box::new(report), back)),
+            None => back(MetaTold::NotLeader(self.some_meta())),
+        }
+    }
+
+    fn register(&self, from: Speaker, bytes: &[u8], asker: Asker) {
+        let decoded: Result<NewNode, _> =
+            codec::decode(NEW_NODE_VERSION, bytes, NEW_NODE_BYTES_MAX);
+        let Ok(node) = decoded else {
+            return asker.tell(Answer::refused(ErrorCode::InvalidData));
+        };
+        let (cluster, links, bytes) = (self.cluster, Arc::clone(&self.links), bytes.to_vec());
+        let may_forward = from.node == 0;
+        let back: CallBack = Box::new(move |told| match told {
+            MetaTold::Node(node) => {
+                let numbers = [cluster.to_le_bytes(), node.0.to_le_bytes()];
+                asker.tell(Answer::Done(numbers.concat()));
+            }
+            // It knows nobody but this node, and cannot ask that one.
+            MetaTold::NotLeader(Some(node)) if may_forward => {
+                links.ask(node.0, &PeerAsk::Register(bytes), PATIENCE, asker);
+            }
+            MetaTold::NotLeader(node) => asker.tell(Answer::NotLeader(node.map(|node| node.0))),
+            MetaTold::Refused(code, _) => asker.tell(Answer::refused(code)),
+            MetaTold::Meta(_) | MetaTold::Directives(_) | MetaTold::Unknown => {
+                asker.tell(Answer::Unknown);
+            }
+        });
+        match self.replicas.view(META) {
+            Some(_) => self.inbox.tell(Told::Register(node, back)),
+            None => back(MetaTold::NotLeader(self.some_meta())),
+        }
+    }
+}
+
+/// Who tells another node what came of its call to the leader of meta.
+fn meta_back(
+    asker: Asker,
+    put: impl FnOnce(&MetaAnswer, &mut Vec<u8>) + Send + 'static,
+) -> Box<dyn FnOnce(MetaTold) + Send> {
+    Box::new(move |told| {
+        asker.tell(match told {
+            MetaTold::Meta(answer) => {
+                let mut bytes = Vec::new();
+                put(&answer, &mut bytes);
+                Answer::Done(bytes)
+            }
+            MetaTold::Directives(bytes) => Answer::Done(bytes),
+            MetaTold::NotLeader(node) => Answer::NotLeader(node.map(|node| node.0)),
+            MetaTold::Refused(code, _) => Answer::refused(code),
+            MetaTold::Node(_) | MetaTold::Unknown => Answer::Unknown,
+        });
+    })
+}
+
+fn forward_meta(
+    links: &Links,
+    node: NodeId,
+    (call, arguments): (MetaCall, Vec<u8>),
+    reply: Responder<MetaAnswer>,
+) {
+    let name = call.row().name;
+    let ask = PeerAsk::Meta(ForwardedMeta {
+        name: name.to_owned(),
+        arguments,
+    });
+    let asker = Asker::new(move |answer| match answer {
+        Answer::Done(bytes) => {
+            reply.reply(read_reply(&bytes, |result| {
+                MetaAnswer::read(name, result).ok()
+            }));
+        }
+        // Whoever was asked does not lead: the client asks again.
+        Answer::NotLeader(_) => reply.answer(admin::refused(&call, ErrorCode::ForwardToOthers)),
+        Answer::Refused(error) => reply.answer(admin::refused(&call, error.code())),
+        Answer::Unknown => reply.reply(Reply::Unknown),
+    });
+    links.ask(node.0, &ask, PATIENCE, asker);
+}
+
+/// What another node is answered for a client's call: the frame that the client would have got.
+fn answer_of<A>(reply: Reply<A>, put: impl FnOnce(&A, &mut Vec<u8>)) -> Answer {
+    match reply {
+        Reply::Answer(answer) => {
+            let mut bytes = Vec::new();
+            put(&answer, &mut bytes);
+            Answer::Done(bytes)
+        }
+        Reply::Refused(error) => Answer::Refused(error),
+        Reply::Unknown => Answer::Unknown,
+    }
+}
+
+/// The reply in a frame that another node has made; unknown if it makes no sense.
+fn read_reply<A>(bytes: &[u8], read: impl FnOnce(&[u8]) -> Option<A>) -> Reply<A> {
+    let mut reader = ReplyReader::new(ANSWER_BYTES_MAX);
+    reader.buffer().extend_from_slice(bytes);
+    let frame = reader.next().ok().flatten();
+    let answer = frame
+        .and_then(|frame| frame.result)
+        .and_then(|result| read(&result));
+    answer.map_or(Reply::Unknown, Reply::Answer)
+}
+
+fn describe(facts: &TableFacts) -> TableDescription {
+    TableDescription {
+        status: TableStatus::AS_AVAILABLE,
+        app_type: "pegasus".to_owned(),
+        app_name: facts.name.clone(),
+        app_id: facts.table.wire(),
+        partition_count: i32::try_from(facts.partition_count).unwrap_or(i32::MAX),
+        envs: facts.envs.clone(),
+        is_stateful: true,
+        ..TableDescription::default()
+    }
+}
+
+fn obey(command: &RemoteCommand) -> String {
+    match command.cmd.as_str() {
+        "help" => "help: the commands\nserver-info: what this server is".to_owned(),
+        "server-info" => concat!("esker ", env!("CARGO_PKG_VERSION")).to_owned(),
+        _ => "unknown command; help has them all".to_owned(),
+    }
+}

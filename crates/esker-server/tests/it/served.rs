@@ -1,0 +1,128 @@
+//! One node with threads, sockets and a real disk, asked by a client of the wire.
+#![allow(clippy::disallowed_methods, reason = "a node stands in the real world")]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use esker::internals::env::bundle::Env;
+use esker_rpc::client::{Client, ClientSettings, NewTable};
+use esker_server::log_lines::LogLines;
+use esker_server::shell::settings::Settings;
+use esker_server::shell::{Node, Place};
+
+/// Longest that anything takes.
+const SOON: Duration = Duration::from_secs(30);
+
+fn any() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 0))
+}
+
+fn settings(dir: &Path) -> Settings {
+    Settings {
+        dir: dir.to_owned(),
+        meta_address: any(),
+        data_address: any(),
+        peer_address: any(),
+        log_segment: 1 << 20,
+        ..Settings::default()
+    }
+}
+
+fn lines() -> LogLines {
+    LogLines::new(|level, line| println!("{level:5} {line}"))
+}
+
+fn start(dir: &Path, nonce: u64) -> Node {
+    let node = Node::start(&Env::real(2), &settings(dir), (nonce, lines()));
+    let node = node.unwrap_or_else(|error| panic!("{error}"));
+    assert!(node.wait_until_serving(SOON));
+    node
+}
+
+fn v4(address: SocketAddr) -> std::net::SocketAddrV4 {
+    match address {
+        SocketAddr::V4(address) => address,
+        SocketAddr::V6(_) => panic!("IPv4 only"),
+    }
+}
+
+fn client(place: Place) -> Client {
+    let mut settings = ClientSettings::default();
+    settings.call.timeout = SOON;
+    Client::new(vec![v4(place.meta)], settings)
+}
+
+fn block<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(future)
+}
+
+fn new_table(name: &str) -> NewTable {
+    NewTable {
+        name: name.to_owned(),
+        partition_count: 4,
+        replica_count: 1,
+        envs: BTreeMap::new(),
+        success_if_exist: false,
+    }
+}
+
+async fn fill(client: &Client, from: u64) {
+    let table = client.table("ships").await.unwrap();
+    for ship in from..from + 100 {
+        let hash_key = format!("ship{ship}");
+        table
+            .set(hash_key.as_bytes(), b"port", b"Hamburg", 0)
+            .await
+            .unwrap();
+    }
+}
+
+async fn check(client: &Client, count: u64) {
+    let table = client.table("ships").await.unwrap();
+    for ship in 0..count {
+        let found = table
+            .get(format!("ship{ship}").as_bytes(), b"port")
+            .await
+            .unwrap();
+        assert_eq!(found.as_deref(), Some(&b"Hamburg"[..]), "ship {ship}");
+    }
+}
+
+#[test]
+fn a_node_serves_is_stopped_and_serves_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = start(dir.path(), 77);
+    let place = node.place();
+    assert_eq!((place.node, place.incarnation), (1, 1));
+    block(async {
+        let client = client(place);
+        let began = std::time::Instant::now();
+        client
+            .admin(SOON)
+            .create_table(&new_table("ships"))
+            .await
+            .unwrap();
+        println!("created in {:?}", began.elapsed());
+        fill(&client, 0).await;
+        check(&client, 100).await;
+        let table = client.table("ships").await.unwrap();
+        assert_eq!(table.incr(b"counter", b"n", 5, 0).await.unwrap(), 5);
+        assert_eq!(table.sort_key_count(b"counter").await.unwrap(), Some(1));
+    });
+    node.stop().unwrap();
+    let node = start(dir.path(), 78);
+    let again = node.place();
+    assert_eq!((again.cluster, again.incarnation), (place.cluster, 2));
+    block(async {
+        let client = client(again);
+        check(&client, 100).await;
+        fill(&client, 100).await;
+        check(&client, 200).await;
+    });
+    node.stop().unwrap();
+}
