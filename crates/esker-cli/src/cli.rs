@@ -9,6 +9,7 @@ use crate::commands::{
 use crate::demo;
 use crate::global_flags::GlobalFlags;
 use crate::remote::{kv, node, table};
+use crate::serving::{cluster, serve};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,6 +98,10 @@ pub enum Command {
     Table(table::Table),
     /// Look after the nodes of a cluster
     Node(node::Node),
+    /// Run one node of a cluster
+    Serve(serve::Serve),
+    /// Run several nodes on this machine
+    Cluster(cluster::Cluster),
     /// Measure: db_bench's dialects and more
     Bench(bench::Bench),
     /// Load real text, measure, kill itself, and prove that nothing was lost

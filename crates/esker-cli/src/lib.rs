@@ -35,10 +35,6 @@
     clippy::disallowed_methods,
     reason = "a tool stands in the real world: files, clocks, threads and processes are its own"
 )]
-#![allow(
-    unnameable_types,
-    reason = "what is public here besides `Plugins` is for this crate's program and fuzz targets"
-)]
 
 pub mod text;
 #[macro_use]
@@ -58,6 +54,7 @@ mod contents;
 mod commands;
 mod remote;
 mod demo;
+mod serving;
 mod cli;
 pub mod run;
 

@@ -15,6 +15,7 @@ use crate::demo;
 use crate::fail::{Code, Failure, Outcome};
 use crate::plugins::Plugins;
 use crate::remote::{kv, node, table};
+use crate::serving::{cluster, serve};
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
@@ -77,6 +78,8 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Kv(args) => kv::kv(shared, args),
         Command::Table(args) => table::table(shared, args),
         Command::Node(args) => node::node(shared, args),
+        Command::Serve(args) => serve::serve(shared, args),
+        Command::Cluster(args) => cluster::cluster(shared, args),
         Command::Bench(args) => bench::bench(args),
         Command::Demo(args) => demo::demo(shared, args),
         Command::Completions(args) => setup::completions(args, &mut Cli::command()),

@@ -35,6 +35,8 @@ mod little_memory;
 mod keyspaces;
 mod prepared;
 mod kill_demo;
+mod kill_serve;
+mod kill_cluster;
 mod kv;
 mod cluster_tables;
 mod cluster_examples;

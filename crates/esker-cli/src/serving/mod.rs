@@ -1,0 +1,13 @@
+//! Nodes of a cluster as processes on this machine: one of them, or several.
+//!
+//! `drawn` draws the numbers that a process needs to be told from others, `invitation` says how
+//! clients reach a node, `serve` runs one. `roster` is which nodes a cluster of this machine has,
+//! and `cluster` starts, ends and freezes them.
+//!
+//! Not here: what a node does (`esker-server`).
+
+mod drawn;
+mod invitation;
+mod roster;
+pub mod serve;
+pub mod cluster;

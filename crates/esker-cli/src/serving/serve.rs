@@ -1,0 +1,168 @@
+//! `esker serve`: one node, until somebody stops it.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use esker::internals::env::bundle::Env;
+use esker_server::log_lines::{LogLines, utc};
+use esker_server::shell::config::Config;
+use esker_server::shell::{Node, StartError};
+use serde_json::{Map, json};
+use tokio::time::interval;
+
+use crate::fail::{Failure, Outcome};
+use crate::global_flags::GlobalFlags;
+use crate::interrupt::Interrupt;
+use crate::out::Out;
+use crate::serving::drawn::draw;
+use crate::serving::invitation;
+
+/// How long a node may take until it serves before it says so: a vote takes two seconds at most.
+const SERVING_MAX: Duration = Duration::from_secs(10);
+
+/// How often the flag that Ctrl-C raises is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Threads of the engine behind the stages.
+const BACKGROUND_THREADS: usize = 2;
+
+/// Run one node of a cluster: tables over the wire of Apache Pegasus.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without any flag it is a cluster of one node: everything in ./esker-data, ports 34601 (meta),
+34801 (data) and 34701 (other nodes), on this machine only. The first start makes the directory;
+later ones go on with it, also after a crash: what was acknowledged is there.
+
+Examples:
+  esker serve                                a node; it prints how to create a table and use it
+  esker serve --dir /var/lib/esker           its directory
+  esker serve --config node.toml             settings from a file
+  esker serve --print-config                 all settings, each with its meaning and origin
+  esker serve --set memory_limit=1GiB        one setting; engine.NAME is one of the engine
+  esker serve --dir b --meta-port 0 --data-port 0 --peer-port 34702 --join 127.0.0.1:34701
+                                             a further node, which joins the first
+
+With --json, one line on standard output says where it listens, once it serves. Log lines go to
+standard error. It ends with 0 when it was stopped, 1 when it could not start or go on.")]
+pub struct Serve {
+    /// Directory of the node [default: ./esker-data]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Read settings from a TOML file
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print all settings with their meaning and origin, and end
+    #[arg(long)]
+    print_config: bool,
+    /// Port for administration; 0 takes any that is free [default: 34601]
+    #[arg(long, value_name = "PORT")]
+    meta_port: Option<u16>,
+    /// Port for reads and writes; 0 takes any that is free [default: 34801]
+    #[arg(long, value_name = "PORT")]
+    data_port: Option<u16>,
+    /// Port for other nodes; 0 takes any that is free [default: 34701]
+    #[arg(long, value_name = "PORT")]
+    peer_port: Option<u16>,
+    /// Peer addresses of nodes of the cluster that a new node joins
+    #[arg(long, value_name = "HOST:PORT,…")]
+    join: Option<String>,
+}
+
+/// Runs a node until Ctrl-C, `kill`, or a fault.
+pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
+    let config = configured(shared, args)?;
+    if args.print_config {
+        return print(shared, &config);
+    }
+    let interrupt = Interrupt::watch()?;
+    let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", utc(unix_ms())));
+    let settings = &config.settings;
+    let started = Node::start(&Env::real(BACKGROUND_THREADS), settings, (draw(), log));
+    let node = started.map_err(|StartError(why)| Failure::failed(why))?;
+    if !node.wait_until_serving(SERVING_MAX) && !interrupt.is_raised() {
+        remark!(
+            "esker: the cluster's meta service does not answer yet: tables that this node has are \
+             served, none can be created"
+        );
+    }
+    let dir = settings.dir.display().to_string();
+    let mut out = Out::lock();
+    match shared.json {
+        true => out.json(&invitation::json(&node.place(), &dir))?,
+        false => out.line(invitation::words(&node.place(), &dir))?,
+    }
+    out.finish()?;
+    let asked = async {
+        let mut looks = interval(LOOK);
+        while !interrupt.is_raised() {
+            looks.tick().await;
+        }
+    };
+    let fault = node.wait(asked);
+    let stopped = node.stop();
+    match fault {
+        Some(why) => Err(Failure::failed(why)),
+        None => stopped.map_err(Failure::failed),
+    }
+}
+
+fn configured(shared: &GlobalFlags, args: &Serve) -> Outcome<Config> {
+    let mut config = Config::default();
+    if let Some(path) = &args.config {
+        let text = std::fs::read_to_string(path);
+        let name = path.display().to_string();
+        let text =
+            text.map_err(|error| Failure::system(format_args!("cannot read {name}"), &error))?;
+        config.take_file(&name, &text).map_err(Failure::usage)?;
+    }
+    let mut take = |name: &str, text: &str| config.take_word(name, text).map_err(Failure::usage);
+    if let Some(dir) = &args.dir {
+        take("dir", &dir.display().to_string())?;
+    }
+    let ports = [
+        ("meta_address", args.meta_port),
+        ("data_address", args.data_port),
+        ("peer_address", args.peer_port),
+    ];
+    for (name, port) in ports {
+        if let Some(port) = port {
+            take(name, &format!("127.0.0.1:{port}"))?;
+        }
+    }
+    if let Some(join) = &args.join {
+        take("join", join)?;
+    }
+    for setting in &shared.settings {
+        let Some((name, value)) = setting.split_once('=') else {
+            let advice = format!("--set {setting}: write it as NAME=VALUE");
+            return Err(Failure::usage(advice));
+        };
+        take(name, value)?;
+    }
+    config.check().map_err(Failure::usage)?;
+    Ok(config)
+}
+
+fn print(shared: &GlobalFlags, config: &Config) -> Outcome {
+    let mut out = Out::lock();
+    match shared.json {
+        true => {
+            let rows = config.rows().into_iter().map(|(name, value, origin)| {
+                (
+                    name,
+                    json!({ "value": value, "origin": origin.to_string() }),
+                )
+            });
+            out.json_page(&rows.collect::<Map<_, _>>().into())?;
+        }
+        false => out.text(config.page())?,
+    }
+    Ok(out.finish()?)
+}
+
+fn unix_ms() -> u64 {
+    // A clock before 1970 is shown as 1970: the line matters more.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+}
