@@ -102,6 +102,13 @@ impl Group {
         }
     }
 
+    /// The image of `index` is not here any more.
+    pub(crate) fn image_gone(&mut self, index: u64) {
+        for replica in self.raw.mut_store().desk.get_mut().withdraw(index) {
+            self.image_sent(replica, false);
+        }
+    }
+
     /// What became of the image that was offered to `replica`.
     pub(crate) fn image_sent(&mut self, replica: ReplicaId, arrived: bool) {
         if self.raw.mut_store().desk.get_mut().ended(replica) {

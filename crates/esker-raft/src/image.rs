@@ -99,6 +99,13 @@ impl ImageDesk {
         sending.chain(offered).min()
     }
 
+    /// The image of `index` cannot be had any more. Returns to whom it is under way.
+    pub(crate) fn withdraw(&mut self, index: u64) -> Vec<ReplicaId> {
+        self.offer.take_if(|offer| offer.ticket.index == index);
+        let lost = self.sending.iter().filter(|row| row.1.index == index);
+        lost.map(|row| *row.0).collect()
+    }
+
     /// Lets go of all that stands in the way of compacting beyond `index`.
     pub(crate) fn let_go_below(&mut self, index: u64) {
         self.offer.take_if(|offer| offer.ticket.index < index);

@@ -136,6 +136,8 @@ pub enum Event {
     ImageOffered {
         /// The replica that is to fetch it.
         member: Member,
+        /// The replica that offers it.
+        from: ReplicaId,
         /// Where to fetch it.
         from_node: NodeId,
         /// What it is.

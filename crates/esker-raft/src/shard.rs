@@ -205,6 +205,15 @@ impl Shard {
         }
     }
 
+    /// The image that was made as of `index` is not here any more: it is offered to nobody, and who
+    /// was on the way to it is offered another.
+    pub fn image_gone(&mut self, member: Member, index: u64) {
+        if let Some(found) = running(&mut self.groups, member) {
+            found.image_gone(index);
+            self.dirty.insert(member.group);
+        }
+    }
+
     /// What became of the image that was offered to the replica `to`.
     pub fn image_sent(&mut self, member: Member, to: ReplicaId, arrived: bool) {
         if let Some(found) = running(&mut self.groups, member) {

@@ -94,6 +94,7 @@ impl Group {
             return;
         }
         let is_fetched = false;
+        let from = ReplicaId(message.from);
         self.offered = Some(Offered {
             message,
             point,
@@ -101,6 +102,7 @@ impl Group {
         });
         out.events.push(Event::ImageOffered {
             member: self.member(),
+            from,
             from_node,
             ticket,
         });

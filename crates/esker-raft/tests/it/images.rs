@@ -140,3 +140,19 @@ fn once_the_image_has_arrived_its_index_holds_nothing_back() {
     rig.turns(4, true);
     assert!(compacted(&mut rig, leader, Keep::ForFollowers) > index);
 }
+
+#[test]
+fn an_image_that_is_gone_is_offered_to_nobody_and_another_one_is_wanted() {
+    let mut rig = Rig::new(3, 1, &Options::default());
+    let leader = rig.elect();
+    let index = rig.add_learner(leader);
+    rig.at(leader).events.clear();
+    rig.at(leader).shard.image_gone(member(leader), index);
+    rig.at(4).shard.image_fetched(member(9), index, false);
+    rig.at(4).events.clear();
+    rig.turns(8, true);
+    let is_wanted = |event: &Event| matches!(event, Event::ImageWanted(..));
+    assert!(rig.at(leader).events.iter().any(is_wanted));
+    let is_offered = |event: &Event| matches!(event, Event::ImageOffered { .. });
+    assert!(!rig.at(4).events.iter().any(is_offered));
+}

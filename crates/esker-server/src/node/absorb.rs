@@ -102,10 +102,15 @@ impl Consensus {
             }
             Event::ImageOffered {
                 member,
+                from,
                 from_node,
                 ticket,
             } => self.out.events.push(NodeEvent::ImageOffered {
                 member,
+                from: Member {
+                    group: member.group,
+                    replica: from,
+                },
                 from_node,
                 ticket,
             }),

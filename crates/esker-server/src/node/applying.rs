@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use esker::{Db, Error, Keyspace, KeyspaceOptions, Result};
-use esker_raft::{GroupId, Mark, Member, NodeId, ReplicaId, Start};
+use esker_raft::{GroupId, Member, ReplicaId};
 
 use crate::disk_log::LogReader;
 use crate::node::absorb::entry_bytes;
-use crate::node::ask::{Ask, Begin, Entry, Work};
+use crate::node::ask::{Ask, Entry, Work};
+use crate::node::images::Images;
 use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
 use crate::node::limits::ENTRIES_AT_ONCE;
 use crate::node::replicas::Replicas;
@@ -40,15 +41,6 @@ pub struct Voice {
     pub incarnation: u64,
 }
 
-/// A replica that is to be here from now on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Create {
-    /// Which.
-    pub member: Member,
-    /// The voters that the group begins with, it among them; none if it is added to a group.
-    pub first: Vec<(ReplicaId, NodeId)>,
-}
-
 /// What of a node's disk the state machines need.
 pub struct Disk {
     /// The database of all replicas.
@@ -60,29 +52,30 @@ pub struct Disk {
 }
 
 /// One replica, and what it has to do.
-struct Machinery {
-    member: Member,
-    replica: Replica,
+pub(crate) struct Machinery {
+    pub(crate) member: Member,
+    pub(crate) replica: Replica,
     view: Arc<View>,
-    queue: VecDeque<Entry>,
+    pub(crate) queue: VecDeque<Entry>,
     is_ready: bool,
     is_parked: bool,
 }
 
 /// The replicas of a node. One thread calls it.
 pub struct Applying {
-    db: Db,
-    switches: Switches,
-    log: LogReader,
+    pub(crate) db: Db,
+    pub(crate) switches: Switches,
+    pub(crate) log: LogReader,
     replicas: Arc<Replicas>,
+    pub(crate) images: Arc<Images>,
     voice: Voice,
-    machines: BTreeMap<GroupId, Machinery>,
+    pub(crate) machines: BTreeMap<GroupId, Machinery>,
     /// Those with something to do, in the order of their turns.
     ready: VecDeque<GroupId>,
     parked: Vec<GroupId>,
     /// What the disk had no room for.
     later: Vec<Work>,
-    out: Applied,
+    pub(crate) out: Applied,
     fault: Option<Error>,
 }
 
@@ -94,6 +87,7 @@ impl Applying {
             switches: disk.switches,
             log: disk.log,
             replicas,
+            images: Arc::default(),
             voice,
             machines: BTreeMap::new(),
             ready: VecDeque::new(),
@@ -124,10 +118,20 @@ impl Applying {
                 Ok(ask) => self.out.asks.push(ask),
                 Err(error) => self.settle(Err(error), Work::Purge(member)),
             },
-            Work::Install(..)
-            | Work::DropReplaced(..)
-            | Work::MakeImage(..)
-            | Work::DropImage(..) => {}
+            Work::MakeImage(member, index) => self.make_image(member, index),
+            Work::Install(member, ticket) => {
+                if let Err(error) = self.install(member, ticket.index) {
+                    self.fault.get_or_insert(error);
+                }
+            }
+            Work::DropReplaced(member) => {
+                let dropped = self.drop_replaced(member);
+                self.settle(dropped, Work::DropReplaced(member));
+            }
+            Work::DropImage(member, index) => {
+                let dropped = self.drop_image(member, index);
+                self.settle(dropped, Work::DropImage(member, index));
+            }
         }
     }
 
@@ -162,6 +166,7 @@ impl Applying {
         for work in std::mem::take(&mut self.later) {
             self.take(work);
         }
+        self.out.asks.extend(self.images.tick());
         for group in std::mem::take(&mut self.parked) {
             if let Some(machine) = self.machines.get_mut(&group) {
                 machine.is_parked = false;
@@ -176,78 +181,6 @@ impl Applying {
         self.parked.len()
     }
 
-    /// Makes room for a replica: its keyspace, and a durable record that it is the group's. What
-    /// comes back is to be told to consensus. May be said again.
-    ///
-    /// Errors: `Invalid` while an older replica of the group is here, and for one that was
-    /// destroyed here; those of the engine.
-    pub fn create(&mut self, create: Create) -> Result<Begin> {
-        let member = create.member;
-        let gone = self.log.destroyed(member.group);
-        if gone.is_some_and(|gone| gone >= member.replica) {
-            let message = format!("{member} was destroyed here: its successor needs a larger id");
-            return Err(Error::invalid(message));
-        }
-        match self.switches.get(member.group)? {
-            Some(known) if known.member == member && self.has(member) => {}
-            // What is kept of one that was lost makes room for its successor.
-            Some(known) if is_retired(&known) && known.member.replica < member.replica => {
-                self.drop_replica(known.member)?;
-                self.switches.set(&new_switch(&create))?;
-            }
-            Some(known) => {
-                let message = format!("{} is here: {member} cannot be", known.member);
-                return Err(Error::invalid(message));
-            }
-            None => self.switches.set(&new_switch(&create))?,
-        }
-        let start = match create.first.is_empty() {
-            true => (Start::Empty, Mark::default()),
-            false => {
-                let mark = Mark::first(&create.first);
-                (Start::First(create.first), mark)
-            }
-        };
-        let (start, raft) = start;
-        if !self.has(member) {
-            let image = None;
-            let clock_us = 0;
-            let keyspace = ReplicaKeyspace { member, image };
-            self.open(keyspace, ReplicaMark { raft, clock_us })?;
-        }
-        Ok(Begin { member, start })
-    }
-
-    /// Writes down that a replica is to be destroyed. What comes back is to be told to consensus.
-    /// May be said again, and of one that is not here.
-    ///
-    /// Errors: those of the engine.
-    pub fn purge(&mut self, member: Member) -> Result<Ask> {
-        if let Some(known) = self.switches.get(member.group)?
-            && known.member == member
-        {
-            let state = State::Purging;
-            self.switches.set(&Switch { state, ..known })?;
-        }
-        Ok(Ask::Destroy(member))
-    }
-
-    // The raft log knows the replica.
-    fn begun(&mut self, member: Member) -> Result<()> {
-        match self.switches.get(member.group)? {
-            Some(known) if known.member == member && known.state == State::Beginning => {
-                let state = State::Living;
-                self.switches.set_lazily(&Switch { state, ..known })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn has(&self, member: Member) -> bool {
-        let found = self.machines.get(&member.group);
-        found.is_some_and(|machine| machine.member == member)
-    }
-
     /// Opens a replica on its keyspace, which is made if need be, as its mark says.
     pub(crate) fn open(&mut self, keyspace: ReplicaKeyspace, mark: ReplicaMark) -> Result<()> {
         let options = KeyspaceOptions {
@@ -260,6 +193,11 @@ impl Applying {
         let replica = Replica::new(&self.db, member.group, (keyspace, mark))?;
         if let Some(state) = replica.meta() {
             view.set_meta(Arc::clone(state));
+        }
+        // Who leads is the same whatever keyspace it has.
+        let before = self.replicas.view(member.group);
+        if let Some(before) = before.filter(|before| before.member == member) {
+            view.set_standing(|standing| *standing = before.standing());
         }
         self.replicas.set_view(Arc::clone(&view));
         let machinery = Machinery {
@@ -287,6 +225,11 @@ impl Applying {
             self.voice.incarnation,
         );
         View::new(member, keyspace.clone(), place, since)
+    }
+
+    /// The images that are offered here, and those that have arrived.
+    pub fn images(&self) -> &Arc<Images> {
+        &self.images
     }
 
     /// Every replica that the disk has, whether it takes part or is damaged.
@@ -398,6 +341,7 @@ impl Applying {
                 standing.leader = None;
                 standing.damage = Some(why.to_owned());
             });
+            self.images.withdraw(member);
             self.forget(machine.queue);
         }
         match self.switches.get(member.group)? {
@@ -410,11 +354,12 @@ impl Applying {
     }
 
     // Nothing of the replica is needed: its record goes first, so that no opening looks for it.
-    fn drop_replica(&mut self, member: Member) -> Result<()> {
+    pub(crate) fn drop_replica(&mut self, member: Member) -> Result<()> {
         let found = self.machines.get(&member.group);
         if found.is_some_and(|machine| machine.member == member)
             && let Some(machine) = self.machines.remove(&member.group)
         {
+            self.images.withdraw(member);
             self.forget(machine.queue);
         }
         self.replicas.remove_view(member);
@@ -443,20 +388,8 @@ impl Applying {
     }
 }
 
-fn is_retired(switch: &Switch) -> bool {
-    switch.state == State::Retired
-}
-
 fn is_ended(switch: &Switch) -> bool {
     matches!(switch.state, State::Retired | State::Purging)
-}
-
-fn new_switch(create: &Create) -> Switch {
-    Switch {
-        member: create.member,
-        state: State::Beginning,
-        first: create.first.clone(),
-    }
 }
 
 // Tells those who asked for an entry what it brought.

@@ -73,6 +73,8 @@ pub enum Ask {
     ImageMade(Member, Option<u64>),
     /// The image that was offered to a replica has arrived there, or never will.
     ImageSent(Member, ReplicaId, bool),
+    /// The image that was offered as of that entry is here no more.
+    ImageGone(Member, u64),
     /// The image of that entry lies here and can be switched to; or could not be fetched.
     ImageFetched(Member, u64, bool),
     /// How full the raft log is.

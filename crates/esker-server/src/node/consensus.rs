@@ -121,6 +121,7 @@ impl Consensus {
                 self.shard.image_made(member, image);
             }
             Ask::ImageSent(member, to, arrived) => self.shard.image_sent(member, to, arrived),
+            Ask::ImageGone(member, index) => self.shard.image_gone(member, index),
             Ask::ImageFetched(member, index, is_here) => {
                 self.shard.image_fetched(member, index, is_here);
             }

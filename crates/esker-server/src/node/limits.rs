@@ -25,6 +25,10 @@ pub const ENTRIES_AT_ONCE: usize = 32;
 /// Bytes of rows in one page of an image.
 pub const IMAGE_PAGE_BYTES: usize = 1 << 20;
 
+/// Ticks after which an image that nobody reads is let go of: whoever fetches it asks for the next
+/// page at once, and what a snapshot holds is held for all keyspaces.
+pub const IMAGE_TICKS_MAX: u64 = 600;
+
 /// Rounds of upkeep for which groups may keep the oldest segment of a log that is too long before
 /// what they keep is written anew.
 pub const PIN_ROUNDS_MAX: u32 = 20;

@@ -21,7 +21,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use esker::{Db, Result};
+use esker::{Db, ErrorKind, Result};
 use esker_raft::{FIRST, GroupId, LogState, Mark, Member, ReplicaId, Start};
 
 use crate::node::ask::Begin;
@@ -86,9 +86,16 @@ pub fn begin_all(
                 how_it_begins((&stages.db, own), &switch, log, !lost.is_empty())?
             }
         };
-        match begun.and_then(|again| begin_one(stages, again)) {
-            Ok((keyspace, mark, durable)) => {
-                stages.applying.open(keyspace, mark)?;
+        let opened = match begun {
+            Ok(again) => match stages.applying.open(again.keyspace, again.mark.clone()) {
+                Ok(()) => Ok(again),
+                Err(error) if error.kind() == ErrorKind::Corruption => Err(error.to_string()),
+                Err(error) => return Err(error),
+            },
+            Err(why) => Err(why),
+        };
+        match opened.and_then(|again| begin_one(stages, again)) {
+            Ok((keyspace, durable)) => {
                 if let Some(view) = stages.replicas.view(member.group) {
                     view.set_durable(durable);
                     view.set_flushed(view.applied());
@@ -115,14 +122,14 @@ struct Again {
     durable: u64,
 }
 
-type Begun = std::result::Result<(ReplicaKeyspace, ReplicaMark, u64), String>;
+type Begun = std::result::Result<(ReplicaKeyspace, u64), String>;
 
 fn begin_one(stages: &mut Stages, again: Again) -> Begun {
     let member = again.keyspace.member;
     let start = again.start;
     let started = stages.consensus.begin_replica(Begin { member, start });
     started.map_err(|error| error.to_string())?;
-    Ok((again.keyspace, again.mark, again.durable))
+    Ok((again.keyspace, again.durable))
 }
 
 fn keyspaces_by_member(db: &Db) -> BTreeMap<Member, Vec<ReplicaKeyspace>> {

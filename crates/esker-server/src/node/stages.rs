@@ -6,9 +6,10 @@ use esker::internals::env::fs::DirLock;
 use esker::{Db, Result};
 use esker_raft::{Member, NodeId};
 
-use crate::node::applying::{Applied, Applying, Create};
+use crate::node::applying::{Applied, Applying};
 use crate::node::ask::Ask;
 use crate::node::consensus::Consensus;
+use crate::node::creating::Create;
 use crate::node::identity::Identity;
 use crate::node::logging::Logging;
 use crate::node::replicas::Replicas;

@@ -52,6 +52,8 @@ pub enum NodeEvent {
     ImageOffered {
         /// The replica here, which needs it.
         member: Member,
+        /// The replica that offers it.
+        from: Member,
         /// Where to fetch it.
         from_node: NodeId,
         /// What it is.

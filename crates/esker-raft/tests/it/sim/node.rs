@@ -407,6 +407,7 @@ impl Node {
                 member,
                 from_node,
                 ticket,
+                ..
             } => {
                 let due = now + around.rng.below(20);
                 self.later
