@@ -22,6 +22,10 @@ use crate::partition::rows::{Moment, Walk};
 /// time is forgotten for another; its client opens it again behind the last key that it has seen.
 const CONTEXTS_MAX: usize = 1000;
 
+/// Bytes of rows after which a page ends: 1000 rows of a megabyte each would be more than any
+/// connection takes, and their scan would never come to an end. One row is always returned.
+const PAGE_BYTES_MAX: usize = 1 << 20;
+
 /// Bits of an id that count scans; those above tell one life of the server from another.
 const COUNT_BITS: u32 = 32;
 
@@ -155,7 +159,7 @@ impl Scans {
             .validated
             .filter(|_| request.validate_partition_hash != Some(false));
         let rows_max = scan_rows(request.batch_size);
-        let (mut rows, mut count) = (Vec::new(), 0);
+        let (mut rows, mut count, mut size_bytes) = (Vec::new(), 0, 0);
         let mut walk = Walk::new(keyspace, &left, false, SCAN_ROWS_MAX, moment)?;
         // The last row that was looked at.
         let mut last: Option<Vec<u8>> = None;
@@ -167,7 +171,7 @@ impl Scans {
                     ..late
                 });
             }
-            if count >= rows_max || walk.is_spent() {
+            if count >= rows_max || size_bytes >= PAGE_BYTES_MAX || walk.is_spent() {
                 let mut next = last.unwrap_or_default();
                 // The first key behind it.
                 next.push(0);
@@ -193,14 +197,16 @@ impl Scans {
                 continue;
             }
             let with_expiry = request.return_expire_ts == Some(true);
-            rows.push(KeyValue {
+            let row = KeyValue {
                 key: Blob::of(key),
                 value: match request.no_value {
                     true => Blob::default(),
                     false => Blob::of(living.user),
                 },
                 expire_ts_seconds: with_expiry.then(|| living.expiry.to_bits()),
-            });
+            };
+            size_bytes += row.key.0.len() + row.value.0.len();
+            rows.push(row);
         }
         Ok(self.answer(&request, rows, count, SCAN_ENDED))
     }

@@ -349,6 +349,42 @@ fn harbour() -> (SimWorld, Replica) {
     (world, replica)
 }
 
+#[test]
+fn a_page_of_a_scan_ends_at_a_megabyte() {
+    // Large rows come few at a time.
+    let (world, mut replica) = Replica::new(1);
+    let stamp = Stamp {
+        unix_us: (EPOCH_UNIX_S + u64::from(BEGIN_S)) * 1_000_000,
+        default_ttl_s: 0,
+        cluster: 1,
+    };
+    for (number, value_bytes) in [400_000; 7].into_iter().chain([1_040_000; 3]).enumerate() {
+        let put = KeyCall::Put(UpdateRequest {
+            key: Blob(raw(b"large", format!("{number:02}").as_bytes())),
+            value: Blob(vec![7; value_bytes]),
+            ..UpdateRequest::default()
+        });
+        replica.apply(&entry(stamp, &[put]));
+    }
+    let scans = Scans::new(5, None);
+    let mut page = scans.begin(&replica.db, whole(), moment(&world)).unwrap();
+    let mut pages = vec![page.kvs.len()];
+    while page.context_id != SCAN_ENDED {
+        page = scans
+            .go_on(&replica.db, page.context_id, moment(&world))
+            .unwrap();
+        pages.push(page.kvs.len());
+    }
+    assert_eq!(pages, [3, 3, 2, 2]);
+    // Keys alone are small.
+    let keys = GetScannerRequest {
+        no_value: true,
+        ..whole()
+    };
+    let (rows, count, _) = scan(&scans, &replica.db, &keys, moment(&world));
+    assert_eq!((rows.len(), count), (10, 1));
+}
+
 fn moment(world: &SimWorld) -> Moment<'_> {
     Moment {
         now: WireSecond(BEGIN_S),
