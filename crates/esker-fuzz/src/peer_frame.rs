@@ -6,7 +6,7 @@ use esker_rpc::codec::scalars::Gpid;
 use esker_rpc::error::ErrorCode;
 use esker_server::peer::ask::{Answer, Ask, ForwardedKeys, ForwardedMeta};
 use esker_server::peer::format::{
-    Frame, FrameReader, Greeting, Kind, PeerError, Speaker, put_frame,
+    Frame, FrameReader, Greeting, Kind, PeerError, Reason, Refusal, Speaker, put_frame,
 };
 
 /// Runs the target on one input.
@@ -24,7 +24,7 @@ pub fn run(input: &[u8]) {
     }
     assert!(rest.starts_with(&again), "a frame has one form");
     // A checksum keeps changed bytes from the decoders behind it, so they get them as well.
-    for kind in [Kind::Hello, Kind::Ask, Kind::Answer] {
+    for kind in [Kind::Hello, Kind::Refusal, Kind::Ask, Kind::Answer] {
         let payload = rest.to_vec();
         let number = 0;
         self::payload(&Frame {
@@ -70,7 +70,14 @@ fn payload(frame: &Frame) {
                 assert_eq!(answer.encode(), frame.payload);
             }
         }
-        Kind::Refusal | Kind::Raft => {}
+        Kind::Refusal => {
+            if let Ok(refusal) = Refusal::decode(&frame.payload) {
+                // Words that are no text have lost what they were, and reasons of later versions.
+                let again = Refusal::decode(&refusal.encode()).expect("it has a reason");
+                assert_eq!(again.reason, refusal.reason);
+            }
+        }
+        Kind::Raft | Kind::Alive => {}
     }
 }
 
@@ -114,7 +121,12 @@ pub(crate) fn starts() -> Vec<Vec<u8>> {
         1,
         &Answer::NotLeader(Some(3)).encode(),
     );
-    put_frame(&mut listener, Kind::Refusal, 0, b"it is of another cluster");
+    let refusal = Refusal {
+        reason: Reason::Outdated,
+        words: "incarnation 9 of that node was seen".to_owned(),
+    };
+    put_frame(&mut listener, Kind::Refusal, 0, &refusal.encode());
+    put_frame(&mut listener, Kind::Alive, 0, b"");
     let plain = [
         greeting.encode(),
         keys.encode(),

@@ -15,10 +15,11 @@
 //! |---|---|---|
 //! | 1 hello | dialler, first | a greeting: 60 |
 //! | 2 welcome | listener, first | a greeting: 60 |
-//! | 3 refusal | listener, instead | why, in words: 500 |
+//! | 3 refusal | listener, instead | why: 500 |
 //! | 4 raft | dialler | a frame of `esker_raft`: 16 MiB |
 //! | 5 ask | dialler | as `ask.rs` has it: 2 MiB |
 //! | 6 answer | listener | as `ask.rs` has it: 34 MiB |
+//! | 7 alive | dialler each second, listener while bytes come | nothing: 0 |
 //!
 //! A greeting:
 //!
@@ -33,10 +34,28 @@
 //! | 44 | 8 | u64 | node that it wants to speak to; 0 for whoever listens |
 //! | 52 | 8 | u64 | 0 |
 //!
+//! A refusal:
+//!
+//! | offset | size | type | meaning |
+//! |---|---|---|---|
+//! | 0 | 1 | u8 | reason, of the list below; every other is as 0 |
+//! | 1 | … | bytes | the reason in words |
+//!
+//! | reason | meaning |
+//! |---|---|
+//! | 0 | none of those below |
+//! | 1 | it is of another cluster |
+//! | 2 | it wants another node |
+//! | 3 | its number is the listener's own |
+//! | 4 | a later incarnation was seen |
+//! | 5 | another process with that number was seen |
+//! | 6 | there are too many |
+//!
 //! Integers are little-endian. Valid if and only if the kind is known, the bytes that are 0 are 0,
 //! the length is no greater than that of its kind, the number is 0 where it must be and not 0 where
 //! it must not, and the checksum is that of the bytes. A greeting has 60 bytes, that magic and that
-//! version, and its speaker has a number if and only if it has a cluster.
+//! version, and its speaker has a number if and only if it has a cluster. A refusal has a byte at
+//! least.
 
 use std::fmt;
 
@@ -80,17 +99,31 @@ pub enum Kind {
     Ask,
     /// The answer.
     Answer,
+    /// Nothing, said lest the other end takes silence for death.
+    Alive,
 }
 
 impl Kind {
     /// Every kind with its number and the most bytes of its payload.
-    const ALL: [(Kind, u8, usize); 6] = [
+    const ALL: [(Kind, u8, usize); 7] = [
         (Kind::Hello, 1, GREETING_BYTES),
         (Kind::Welcome, 2, GREETING_BYTES),
         (Kind::Refusal, 3, REFUSAL_BYTES_MAX),
         (Kind::Raft, 4, RAFT_BYTES_MAX),
         (Kind::Ask, 5, ASK_BYTES_MAX),
         (Kind::Answer, 6, ANSWER_BYTES_MAX),
+        (Kind::Alive, 7, 0),
+    ];
+
+    /// Every kind.
+    const EACH: [Kind; 7] = [
+        Kind::Hello,
+        Kind::Welcome,
+        Kind::Refusal,
+        Kind::Raft,
+        Kind::Ask,
+        Kind::Answer,
+        Kind::Alive,
     ];
 
     fn row(self) -> (Kind, u8, usize) {
@@ -177,13 +210,41 @@ pub fn put_frame(out: &mut Vec<u8>, kind: Kind, number: u64, payload: &[u8]) {
 }
 
 /// Takes frames out of the bytes of a connection, however these are split.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FrameReader {
     bytes: Vec<u8>,
     taken: usize,
+    expected: &'static [Kind],
+}
+
+impl Default for FrameReader {
+    /// One of every kind.
+    fn default() -> FrameReader {
+        FrameReader::of(&Kind::EACH)
+    }
 }
 
 impl FrameReader {
+    /// One that refuses kinds that are not `expected` by their heads, before their bytes come.
+    pub fn of(expected: &'static [Kind]) -> FrameReader {
+        FrameReader {
+            bytes: Vec::new(),
+            taken: 0,
+            expected,
+        }
+    }
+
+    /// From here on it expects these.
+    pub fn expect(&mut self, expected: &'static [Kind]) {
+        self.expected = expected;
+    }
+
+    /// True if some bytes of a frame are there and the rest is not, after [`FrameReader::next`] had
+    /// nothing more.
+    pub fn is_in_frame(&self) -> bool {
+        self.taken < self.bytes.len()
+    }
+
     /// Where what the connection brings is appended; then [`FrameReader::next`] is asked until it
     /// has nothing more.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
@@ -210,6 +271,9 @@ impl FrameReader {
         let number = long(head, 12);
         if head[9..12] != [0; 3] || kind.has_number() != (number != 0) {
             return Err(PeerError::Layout);
+        }
+        if !self.expected.contains(&kind) {
+            return Err(PeerError::Unexpected(kind));
         }
         let fitting = usize::try_from(len).ok().filter(|len| *len <= len_max);
         let payload_len = fitting.ok_or(PeerError::Length(len))?;
@@ -298,6 +362,70 @@ impl Greeting {
         Ok(Greeting {
             speaker,
             wants: long(bytes, 44),
+        })
+    }
+}
+
+/// Why a listener refuses a node, as far as the node must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// None of those below.
+    Other,
+    /// It is of another cluster.
+    OtherCluster,
+    /// Another node is wanted than the one that listens.
+    WrongNode,
+    /// The number is the listener's own.
+    Myself,
+    /// A later incarnation was seen.
+    Outdated,
+    /// Another process with that number and incarnation was seen.
+    SecondHolder,
+    /// There are too many.
+    TooMany,
+}
+
+impl Reason {
+    /// Every reason at the place that is its byte.
+    const ALL: [Reason; 7] = [
+        Reason::Other,
+        Reason::OtherCluster,
+        Reason::WrongNode,
+        Reason::Myself,
+        Reason::Outdated,
+        Reason::SecondHolder,
+        Reason::TooMany,
+    ];
+}
+
+/// What a listener says to a node that it refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Why.
+    pub reason: Reason,
+    /// Why, in words, as they came.
+    pub words: String,
+}
+
+impl Refusal {
+    /// Its bytes; words that are too long lose their end.
+    pub fn encode(&self) -> Vec<u8> {
+        let place = Reason::ALL.iter().position(|reason| *reason == self.reason);
+        let byte = place.and_then(|place| u8::try_from(place).ok());
+        let mut bytes = vec![byte.expect("every reason is in the short list")];
+        bytes.extend(self.words.bytes().take(REFUSAL_BYTES_MAX - 1));
+        bytes
+    }
+
+    /// The refusal in `bytes`.
+    pub fn decode(bytes: &[u8]) -> Result<Refusal, PeerError> {
+        let Some((&byte, words)) = bytes.split_first() else {
+            return Err(PeerError::Payload("refusal"));
+        };
+        let known = Reason::ALL.get(usize::from(byte));
+        Ok(Refusal {
+            reason: known.copied().unwrap_or(Reason::Other),
+            words: String::from_utf8_lossy(words).into_owned(),
         })
     }
 }

@@ -1,14 +1,16 @@
 //! Who holds which identity: a second holder of one is refused.
 //!
-//! Each opening of a directory raises its incarnation, and each process draws a number. So a node
-//! that was started again is told from a copy of its directory that runs beside it: the first has a
-//! higher incarnation than what was seen, the second has one that was seen with another number.
+//! Each opening of a directory raises its incarnation, and each process draws a number. The process
+//! with the highest incarnation holds the node's number, and of two with the same the one that
+//! spoke first. A node that was started again has a higher one than before. So has a copy of its
+//! directory that runs beside it, and looks no different: the others heed the copy, refuse the
+//! original with the reason, and that one is to stop ([`Registry::ousted`]).
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use crate::peer::format::{Greeting, Speaker};
+use crate::peer::format::{Greeting, Reason, Refusal, Speaker};
 
 /// Nodes that are remembered at most: a stranger on loopback may invent numbers.
 const NODES_MAX: usize = 10_000;
@@ -54,11 +56,26 @@ impl fmt::Display for Stranger {
     }
 }
 
+impl From<Stranger> for Reason {
+    fn from(stranger: Stranger) -> Reason {
+        match stranger {
+            Stranger::OtherCluster(_) => Reason::OtherCluster,
+            Stranger::WrongNode(_) => Reason::WrongNode,
+            Stranger::Myself => Reason::Myself,
+            Stranger::Outdated(_) => Reason::Outdated,
+            Stranger::SecondHolder => Reason::SecondHolder,
+            Stranger::TooMany => Reason::TooMany,
+        }
+    }
+}
+
 /// What is known of who holds which number. Any thread may ask.
 #[derive(Debug)]
 pub struct Registry {
     myself: Mutex<Speaker>,
+    /// By node the incarnation and the number of its process. Taken last.
     seen: Mutex<BTreeMap<u64, (u64, u64)>>,
+    ousted: Mutex<Option<String>>,
 }
 
 impl Registry {
@@ -67,6 +84,7 @@ impl Registry {
         Registry {
             myself: Mutex::new(myself),
             seen: Mutex::default(),
+            ousted: Mutex::default(),
         }
     }
 
@@ -76,9 +94,31 @@ impl Registry {
         *self.myself.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This node has got a number.
+    /// This node has got a number. What it met of other clusters on its way is forgotten: numbers
+    /// of their nodes are numbers of its own as well.
     pub fn become_known(&self, myself: Speaker) {
         *self.myself.lock().unwrap_or_else(PoisonError::into_inner) = myself;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.clear();
+    }
+
+    /// A node that this one dialled has refused it so.
+    pub fn hear(&self, refusal: &Refusal) {
+        let is_ousted = matches!(
+            refusal.reason,
+            Reason::Myself | Reason::Outdated | Reason::SecondHolder
+        );
+        if is_ousted && self.myself().node != 0 {
+            let mut ousted = self.ousted.lock().unwrap_or_else(PoisonError::into_inner);
+            ousted.get_or_insert_with(|| refusal.words.escape_debug().to_string());
+        }
+    }
+
+    /// Why this node must stop, in the words of the node that told it, if another process holds its
+    /// number. It may not serve a client any more: others heed the other.
+    pub fn ousted(&self) -> Option<String> {
+        let ousted = self.ousted.lock().unwrap_or_else(PoisonError::into_inner);
+        ousted.clone()
     }
 
     /// Whether whoever greets this node so may speak to it. From now on older incarnations may not.
@@ -112,6 +152,10 @@ impl Registry {
 
     /// Whether `speaker` is still the one that holds its number.
     pub fn is_current(&self, speaker: &Speaker) -> bool {
+        let myself = self.myself();
+        if speaker.node == myself.node {
+            return speaker.node == 0 || speaker.instance == myself.instance;
+        }
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         speaker.node == 0
             || seen.get(&speaker.node) == Some(&(speaker.incarnation, speaker.instance))

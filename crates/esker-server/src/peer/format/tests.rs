@@ -60,13 +60,50 @@ fn frames_are_found_however_the_stream_is_split() {
 fn every_changed_bit_is_noticed() {
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Ask, 41, b"report");
+    let first = |mut bytes: Vec<u8>| {
+        let mut reader = FrameReader::default();
+        // A length that has grown makes the reader wait for more; this comes.
+        bytes.resize(ASK_BYTES_MAX + HEAD_BYTES, 0);
+        reader.buffer().extend_from_slice(&bytes);
+        // What follows is no frame either, so the first alone says anything.
+        reader.next()
+    };
+    assert!(matches!(first(bytes.clone()), Ok(Some(_))));
     for bit in 0..bytes.len() * 8 {
         let mut changed = bytes.clone();
         changed[bit / 8] ^= 1 << (bit % 8);
-        // A length that has grown makes the reader wait for more; whatever comes is refused then.
-        changed.resize(ASK_BYTES_MAX + HEAD_BYTES, 0);
-        assert!(read(&changed).is_err(), "bit {bit}");
+        assert!(first(changed).is_err(), "bit {bit}");
     }
+}
+
+#[test]
+fn kinds_that_do_not_belong_are_refused_by_their_heads() {
+    let mut answer = Vec::new();
+    put_frame(&mut answer, Kind::Answer, 1, &[7; 1000]);
+    let mut reader = FrameReader::of(&[Kind::Hello]);
+    reader.buffer().extend_from_slice(&answer[..HEAD_BYTES - 1]);
+    assert_eq!(reader.next(), Ok(None));
+    assert!(reader.is_in_frame());
+    reader.buffer().push(answer[HEAD_BYTES - 1]);
+    assert_eq!(reader.next(), Err(PeerError::Unexpected(Kind::Answer)));
+    reader.expect(&[Kind::Answer]);
+    reader.buffer().extend_from_slice(&answer[HEAD_BYTES..]);
+    assert!(matches!(reader.next(), Ok(Some(_))));
+    assert!(!reader.is_in_frame());
+}
+
+#[test]
+fn refusals_say_why() {
+    for reason in Reason::ALL {
+        let words = "a".repeat(REFUSAL_BYTES_MAX);
+        let bytes = Refusal { reason, words }.encode();
+        assert_eq!(bytes.len(), REFUSAL_BYTES_MAX);
+        let refusal = Refusal::decode(&bytes).unwrap();
+        assert_eq!((refusal.reason, refusal.words.len()), (reason, 499));
+    }
+    let unknown = Refusal::decode(b"\xffof a later version").unwrap();
+    assert_eq!(unknown.reason, Reason::Other);
+    assert_eq!(Refusal::decode(b""), Err(PeerError::Payload("refusal")));
 }
 
 #[test]

@@ -56,6 +56,8 @@ fn whoever_is_meant_or_is_of_another_cluster_is_told_apart() {
         Ok(()),
         "it may dial itself"
     );
+    assert!(registry.is_current(&greeting(1, 5, 100).speaker));
+    assert!(!registry.is_current(&greeting(1, 5, 101).speaker));
     let mut nameless = greeting(0, 0, 9);
     nameless.speaker.cluster = 0;
     assert_eq!(registry.admit(&nameless), Ok(()), "it may ask for a number");
@@ -64,4 +66,42 @@ fn whoever_is_meant_or_is_of_another_cluster_is_told_apart() {
         Err(Stranger::WrongNode(2))
     );
     assert_eq!(registry.recognize(2, &greeting(2, 1, 1)), Ok(()));
+}
+
+#[test]
+fn what_was_met_of_other_clusters_is_forgotten() {
+    let nobody = Speaker {
+        cluster: 0,
+        node: 0,
+        incarnation: 0,
+        instance: 100,
+    };
+    let registry = Registry::new(nobody);
+    let mut other = greeting(2, 90, 7);
+    other.speaker.cluster = 5;
+    other.wants = 0;
+    assert_eq!(registry.recognize(0, &other), Ok(()));
+    registry.become_known(ME);
+    assert_eq!(registry.admit(&greeting(2, 4, 20)), Ok(()));
+}
+
+#[test]
+fn a_node_that_is_told_of_another_holder_is_ousted() {
+    let refusal = |stranger: Stranger| Refusal {
+        reason: stranger.into(),
+        words: stranger.to_string(),
+    };
+    let registry = Registry::new(ME);
+    for harmless in [
+        Stranger::OtherCluster(5),
+        Stranger::WrongNode(3),
+        Stranger::TooMany,
+    ] {
+        registry.hear(&refusal(harmless));
+    }
+    assert_eq!(registry.ousted(), None);
+    registry.hear(&refusal(Stranger::Outdated(9)));
+    registry.hear(&refusal(Stranger::SecondHolder));
+    let words = registry.ousted().unwrap();
+    assert!(words.contains("incarnation 9"), "{words}");
 }
