@@ -114,6 +114,11 @@ impl Links {
         self.lock().get(&node).is_some_and(Link::is_up)
     }
 
+    /// As [`Registry::ousted`].
+    pub fn ousted(&self) -> Option<String> {
+        self.registry.ousted()
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Link>> {
         // A panic between two lines of this file leaves the map as it was.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)

@@ -217,6 +217,10 @@ impl Brain {
         let elapsed = since(self.ticked);
         if elapsed.is_none_or(|elapsed| elapsed >= REPORT_EVERY) {
             self.ticked = Some(now.monotonic);
+            if let Some(why) = self.around.links.ousted() {
+                let why = format!("another process holds this node's number: {why}");
+                self.around.faults.tell(why);
+            }
             let state = self.state();
             let pending = Arc::clone(&self.around.pending);
             let mut draw = || pending.add(Waiting::Brain);
