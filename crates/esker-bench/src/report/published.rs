@@ -82,8 +82,9 @@ pub const KVS: Document = Document {
 
 /// Documents that have no counterpart here, and why.
 pub const WITHOUT_COUNTERPART: &str = "Without a counterpart here: the benchmark of Pegasus \
-    1.12.3, about 2019, whose records cross a network and are kept three times; and that of Amazon \
-    movie reviews in TerarkDB's documentation, about 2018, which tells its speeds in pictures.";
+    1.12.3, about 2019, which is of a cluster and stands beside ours in the scenario pegasus; and \
+    that of Amazon movie reviews in TerarkDB's documentation, about 2018, which tells its speeds \
+    in pictures.";
 
 /// What the document on values of 100 KB tells of schemes 1 to 3 besides their rates, each under
 /// configurations 1 to 3: milliseconds that the user waited, and those of one operation.

@@ -11,3 +11,4 @@ pub mod translate;
 pub mod division;
 pub mod embedded;
 pub mod pegasus;
+pub mod pegasus_cluster;

@@ -58,7 +58,16 @@ impl TableAddress {
         })
     }
 
-    fn resolve(&self) -> Outcome<Vec<SocketAddrV4>> {
+    /// Whether its meta servers are on this machine, by their names.
+    pub fn is_local(&self) -> bool {
+        let is_local = |meta: &String| meta.starts_with("127.") || meta.starts_with("localhost");
+        self.metas.iter().all(is_local)
+    }
+
+    /// The addresses of its meta servers.
+    ///
+    /// Errors: `Usage` for one that cannot be found.
+    pub fn resolve(&self) -> Outcome<Vec<SocketAddrV4>> {
         let mut found = Vec::new();
         for meta in &self.metas {
             let resolved = meta.to_socket_addrs().map_err(|error| {

@@ -8,15 +8,20 @@ use esker_rpc::message::meta::TableDescription;
 use crate::memory::cluster::Cluster;
 use crate::memory::listener::{add_meta, add_node};
 
-/// A cluster with three data servers and a table `usertable`.
+/// A cluster with a table `usertable`.
 pub struct Double {
     pub cluster: Cluster,
     pub meta: String,
 }
 
 impl Double {
-    /// It serves until the test's process ends.
+    /// With three data servers. It serves until the test's process ends.
     pub fn new() -> Double {
+        Double::with(3)
+    }
+
+    /// The same with so many data servers.
+    pub fn with(nodes: usize) -> Double {
         let cluster = Cluster::new(1_800_000_000, || None);
         let (told, heard) = mpsc::channel();
         let serving = cluster.clone();
@@ -28,7 +33,7 @@ impl Double {
             runtime.block_on(async {
                 let (meta, _meta_stop) = add_meta(&serving, 0).await.expect("a port");
                 let mut stops = Vec::new();
-                for _ in 0..3 {
+                for _ in 0..nodes {
                     stops.push(add_node(&serving, 0).await.expect("a port"));
                 }
                 told.send(meta.to_string()).expect("the test listens");

@@ -20,6 +20,7 @@ mod additions;
 mod refusals;
 mod ycsb;
 mod ycsb_cluster;
+mod pegasus_scenario;
 mod scenarios;
 mod reports;
 mod browser;

@@ -2,13 +2,12 @@
 
 use crate::fail::{Failure, Outcome};
 use crate::flags::nearest::nearest;
-use crate::scenario::suite::request::Request;
+use crate::scenario::suite::request::{ALL, Request};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::{growth, large_values, leveldb_list, merge_counters, reviews};
-
-/// The word for all of them.
-pub const ALL: &str = "all";
+use crate::scenario::suite::{
+    growth, large_values, leveldb_list, merge_counters, pegasus, reviews,
+};
 
 /// A scenario.
 pub struct Scenario {
@@ -27,7 +26,7 @@ pub struct Scenario {
 }
 
 /// All of them.
-pub const SCENARIOS: [Scenario; 4] = [
+pub const SCENARIOS: [Scenario; 5] = [
     Scenario {
         name: "merge-counters",
         shows: "a merge against read, change and write, as RocksDB's wiki measured it",
@@ -65,6 +64,14 @@ pub const SCENARIOS: [Scenario; 4] = [
         has_rivals: true,
         disk_bytes: |request| reviews::disk_bytes(request.size),
         run: reviews::run,
+    },
+    Scenario {
+        name: "pegasus",
+        shows: "a cluster, ours or one of Pegasus, under Pegasus's own benchmark; needs --target",
+        times: ["2 min", "12 min", "a day"],
+        has_rivals: false,
+        disk_bytes: pegasus::disk_bytes,
+        run: pegasus::run,
     },
 ];
 

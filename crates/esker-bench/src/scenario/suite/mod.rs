@@ -22,5 +22,7 @@ pub mod review_write;
 pub mod review_read;
 pub mod review_goals;
 pub mod reviews;
+pub mod pegasus_lines;
+pub mod pegasus;
 pub mod list;
 pub mod entry;

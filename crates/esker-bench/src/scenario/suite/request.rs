@@ -7,12 +7,16 @@ use clap::{Parser, ValueEnum};
 
 use crate::fail::{Failure, Outcome};
 use crate::scenario::suite::size::Size;
+use crate::target::pegasus::TableAddress;
 
 /// More rounds than this are a slip of the finger.
 const ROUNDS_MAX: u64 = 1000;
 
 /// A larger scale is a slip of the finger: a thousand times the largest size fits no disk.
 const SCALE_MAX: f64 = 1000.0;
+
+/// The word for all scenarios.
+pub const ALL: &str = "all";
 
 /// What limits memory where a scenario asks for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,6 +78,9 @@ pub struct Request {
     /// Before cold reads the system drops all it has cached, where it may be done
     #[arg(long = "drop_system_cache")]
     pub drops_system_cache: bool,
+    /// pegasus: the cluster that is measured, as pegasus://HOST:PORT of a meta server
+    #[arg(long, value_name = "ADDRESS", value_parser = TableAddress::parse)]
+    pub target: Option<TableAddress>,
     /// Leave the stores where they are
     #[arg(long = "keep")]
     pub keeps_stores: bool,
