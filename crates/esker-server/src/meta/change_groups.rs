@@ -52,7 +52,7 @@ pub(crate) fn wish(state: &mut State, wish: &Wish, touched: &mut Touched) -> Res
         version: row.version + 1,
         replica_max: row.replica_max.max(replicas.last().map_or(0, |id| id.0)),
         first: row.first.clone(),
-        unmade: row.unmade.clone(),
+        unmade: row.unmade.iter().chain(&replicas).copied().collect(),
         wished,
     };
     state.partitions.insert(wish.group, row.pruned());
@@ -60,7 +60,7 @@ pub(crate) fn wish(state: &mut State, wish: &Wish, touched: &mut Touched) -> Res
     Ok(Outcome::Replicas { replicas })
 }
 
-/// Notes that replicas of new groups were made; what is not so or is known changes nothing.
+/// Notes that replicas were made; what is not so or is known changes nothing.
 pub(crate) fn note_made(
     state: &mut State,
     replicas: &[(GroupId, ReplicaId)],
@@ -79,11 +79,15 @@ pub(crate) fn note_made(
 
 impl PartitionRow {
     /// Without what is not needed any more: those that are wished no more need not be made, and
-    /// once all are made, nobody asks for the first voters.
+    /// once all of the first voters are made, nobody asks for them.
     fn pruned(mut self) -> PartitionRow {
         let wished = &self.wished;
         self.unmade.retain(|replica| wished.contains_key(replica));
-        if self.unmade.is_empty() {
+        if !self
+            .first
+            .keys()
+            .any(|replica| self.unmade.contains(replica))
+        {
             self.first = BTreeMap::new();
         }
         self

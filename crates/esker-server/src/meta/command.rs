@@ -136,7 +136,7 @@ choices! {
         12 => ForgetTable { /** The table. */ table: TableId, },
         /// Other replicas of a group are wished.
         13 => Wish { /** The change. */ wish: Wish, },
-        /// Nodes have reported these replicas of new groups.
+        /// Nodes have reported these replicas for the first time.
         16 => NoteMade { /** The replicas. */ replicas: Vec<(GroupId, ReplicaId)>, },
         /// The brain does more or less by itself.
         14 => SetLevel { /** The level. */ level: Level, },

@@ -87,6 +87,14 @@ choices! {
             /// Who is to lead.
             to: ReplicaId,
         },
+        /// A replica that waits for its first image is not wished any more, and goes; one that had
+        /// an image stays.
+        7 => Discard {
+            /// The group.
+            group: GroupId,
+            /// The replica.
+            replica: ReplicaId,
+        },
         /// The node is none of this cluster, or another process has its number: it must stop.
         6 => Stop {
             /// In words, for the log.

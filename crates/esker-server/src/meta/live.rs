@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
-use crate::meta::ids::META;
+use crate::meta::ids::{META, PartitionId};
 use crate::meta::limits::{ALIVE_MS, SILENT_MS_MAX};
+use crate::meta::outcome::{Cause, Refusal};
 use crate::meta::report::{ReplicaReport, Report, Role};
 use crate::meta::state::State;
 
@@ -63,7 +64,8 @@ impl Live {
     /// Takes a report up; false if it is not one of a node of this cluster, or of an older
     /// incarnation.
     pub fn hear(&mut self, state: &State, report: &Report) -> bool {
-        if stranger(state, self, report).is_some() {
+        let is_known = state.nodes.contains_key(&report.node);
+        if !is_known || stranger(state, self, report).is_some() {
             return false;
         }
         let mut replicas = BTreeMap::new();
@@ -167,6 +169,33 @@ impl Live {
         self.nodes.get(&node)?.replicas.get(&(group, replica))
     }
 
+    /// Groups of which a member is on that node, as their leaders reported last.
+    pub fn members_on(&self, node: NodeId) -> impl Iterator<Item = GroupId> {
+        let groups = self.groups.iter();
+        let groups = groups.filter(move |group| {
+            let mut nodes = group.1.configuration.nodes.values();
+            nodes.any(|at| *at == node)
+        });
+        groups.map(|group| *group.0)
+    }
+
+    /// Why a node cannot be removed yet, if it cannot: a group counts on it, or may.
+    pub fn needs(&self, state: &State, node: NodeId) -> Option<Refusal> {
+        let members = self.members_on(node).count();
+        let id = node.0;
+        if members > 0 {
+            let why = format!("{members} groups have a member on node {id}: drain it first");
+            return Some(Refusal::new(Cause::NodeInUse, why));
+        }
+        let mut groups = state.partitions.keys();
+        let unknown = groups.find(|group| !self.groups.contains_key(group));
+        unknown.map(|group| {
+            let partition = PartitionId::of(*group);
+            let why = format!("nobody has heard yet who the members of {partition} are");
+            Refusal::new(Cause::NodeInUse, why)
+        })
+    }
+
     /// Whether this leader has heard who leads the meta group: itself.
     pub fn meta_leader(&self) -> Option<NodeId> {
         self.groups.get(&META).map(|group| group.node)
@@ -198,10 +227,15 @@ pub fn stranger(state: &State, live: &Live, report: &Report) -> Option<String> {
             report.cluster.0, cluster.id.0
         ));
     }
+    // A number that this state has not given yet: the state is the one that is behind.
+    if report.node >= cluster.next_node {
+        return None;
+    }
     let Some(row) = state.nodes.get(&report.node) else {
-        return Some(format!(
-            "node {node} was removed: its directory is of no use any more"
-        ));
+        // As long as a group counts on it, it is not the one that breaks it.
+        let is_needed = live.members_on(report.node).next().is_some();
+        let why = format!("node {node} was removed: its directory is of no use any more");
+        return (!is_needed).then_some(why);
     };
     let heard = live.nodes.get(&report.node);
     let incarnation = heard.map_or(0, |heard| heard.report.incarnation);

@@ -230,8 +230,7 @@ impl<'a> Mending<'a> {
         }
         match self.live.replica(node, id, replica) {
             Some(reported) => reported.damage.is_some(),
-            // Nobody is made a member before its node has said that it is there.
-            None => members.contains(replica) && !row.unmade.contains(&replica),
+            None => !row.unmade.contains(&replica),
         }
     }
 

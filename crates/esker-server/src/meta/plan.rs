@@ -6,7 +6,7 @@ use crate::meta::directive::{Directive, TableFacts};
 use crate::meta::ids::{PartitionId, TableId};
 use crate::meta::limits::DIRECTIVES_MAX;
 use crate::meta::live::{Live, stranger};
-use crate::meta::report::Report;
+use crate::meta::report::{ReplicaReport, Report};
 use crate::meta::rows::{Level, PartitionRow, TableRow, TableStatus};
 use crate::meta::settings;
 use crate::meta::state::State;
@@ -20,11 +20,12 @@ pub fn directives(state: &State, live: &Live, report: &Report) -> Vec<Directive>
     if let Some(why) = stranger(state, live, report) {
         return vec![Directive::Stop { why }];
     }
+    if live.node(report.node).is_none() {
+        return Vec::new();
+    }
     let told = knowledge(state, report);
-    let destroyed = report
-        .replicas
-        .iter()
-        .filter_map(|replica| destroyed(state, live, (replica.group, replica.replica)));
+    let destroyed = report.replicas.iter();
+    let destroyed = destroyed.filter_map(|replica| gone(state, live, replica));
     let created = state.partitions.iter();
     let created = created.filter_map(|(group, row)| created_here(state, live, report, *group, row));
     let steps = report
@@ -75,36 +76,44 @@ fn facts(table: TableId, row: &TableRow) -> TableFacts {
     }
 }
 
-/// That a replica goes: its group has let it go for ever, or its table is forgotten.
+/// That a replica goes: its group has let it go for ever, its table is forgotten, or it waits for
+/// an image that it is not wished to get any more.
 ///
-/// A table that this state never gave a number to is none of ours to destroy: the state may be the
-/// one that is behind.
-fn destroyed(
-    state: &State,
-    live: &Live,
-    (group, replica): (GroupId, ReplicaId),
-) -> Option<Directive> {
+/// A table or a replica that this state never gave a number to is none of ours to destroy: the
+/// state may be the one that is behind.
+fn gone(state: &State, live: &Live, reported: &ReplicaReport) -> Option<Directive> {
+    let (group, replica) = (reported.group, reported.replica);
     let table = PartitionId::of(group).table;
     let next_table = state.cluster.as_ref()?.next_table;
     let was_given = table.0 > 0 && table < next_table;
-    let without = if was_given && !state.tables.contains_key(&table) {
-        None
-    } else {
-        let members = &live.group(group)?.configuration;
-        Some(members.has_left(replica).then(|| members.clone())?)
-    };
-    Some(Directive::Destroy {
-        group,
-        replica,
-        without,
-    })
+    if was_given && !state.tables.contains_key(&table) {
+        let without = None;
+        return Some(Directive::Destroy {
+            group,
+            replica,
+            without,
+        });
+    }
+    let known = live.group(group)?;
+    if known.configuration.has_left(replica) {
+        let without = Some(known.configuration.clone());
+        return Some(Directive::Destroy {
+            group,
+            replica,
+            without,
+        });
+    }
+    // It never had a vote, so nobody counts on it, even if it becomes a member just now.
+    let row = state.partitions.get(&group)?;
+    let is_spare = reported.applied == 0
+        && replica.0 <= row.replica_max
+        && !row.wished.contains_key(&replica)
+        && !known.configuration.contains(replica);
+    is_spare.then_some(Directive::Discard { group, replica })
 }
 
-/// That a replica is made here: a first voter that no node has reported yet, or a new one that
-/// waits for the log.
-///
-/// One that is a member already and is not here has lost what it promised; so has a first voter
-/// that was reported once. Those are replaced under a new id and never made again.
+/// That a replica is made here, which no node has reported yet: a first voter, or a new one that
+/// waits for the log. One that was reported once is never made again.
 fn created_here(
     state: &State,
     live: &Live,
@@ -112,24 +121,21 @@ fn created_here(
     group: GroupId,
     row: &PartitionRow,
 ) -> Option<Directive> {
-    let (replica, _) = row.wished.iter().find(|wished| *wished.1 == report.node)?;
+    let mut wished = row.wished.iter();
+    let (&replica, _) = wished.find(|wished| *wished.1 == report.node)?;
     let is_here = live.node(report.node)?.of_group(group).next().is_some();
-    if is_here || report.lost.contains(&(group, *replica)) || !is_wanted(state, group) {
+    let is_lost = report.lost.contains(&(group, replica));
+    if is_here || is_lost || !row.unmade.contains(&replica) || !is_wanted(state, group) {
         return None;
     }
-    let first = match row.unmade.contains(replica) {
+    let first = match row.first.contains_key(&replica) {
         true => row
             .first
             .iter()
             .map(|(replica, node)| (*replica, *node))
             .collect(),
-        false => {
-            let members = &live.led_group(group)?.configuration;
-            let is_new = !members.contains(*replica) && !members.has_left(*replica);
-            is_new.then(Vec::new)?
-        }
+        false => Vec::new(),
     };
-    let replica = *replica;
     Some(Directive::Create {
         group,
         replica,
@@ -165,8 +171,12 @@ fn step(
     if !state.is_settled(id) {
         return None;
     }
-    let wished = &state.partitions.get(&id)?.wished;
-    Some(match next_step(id, wished, group, live)? {
+    let row = state.partitions.get(&id)?;
+    // A member that this state never gave: it is the state of a leader that was deposed.
+    if group.configuration.replica_max > row.replica_max {
+        return None;
+    }
+    Some(match next_step(id, row, group, live)? {
         Step::Change(change) => Directive::Change {
             group: id,
             version: group.configuration.version,

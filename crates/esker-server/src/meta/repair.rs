@@ -49,12 +49,12 @@ fn updated_nodes(state: &State, live: &Live) -> Vec<Deed> {
     differs.collect()
 }
 
-/// First voters that a node has reported, or has lost already.
+/// Replicas that a node has reported for the first time, or has lost already.
 fn made(state: &State, live: &Live) -> Option<Deed> {
     let mut replicas = Vec::new();
     for (group, row) in &state.partitions {
         for replica in &row.unmade {
-            let Some(node) = row.first.get(replica) else {
+            let Some(node) = row.wished.get(replica) else {
                 continue;
             };
             let is_lost = live

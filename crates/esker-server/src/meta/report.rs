@@ -48,7 +48,8 @@ fields! {
         pub space_free_bytes: u64,
         /// Every replica on its disk, also those that wait for an image or are damaged.
         pub replicas: Vec<ReplicaReport>,
-        /// Replicas that it destroyed because its disk had lost something of them.
+        /// Replicas that it destroyed because its disk had lost something of them, and those that
+        /// it was told to make and never will, for they were destroyed there before.
         pub lost: Vec<(GroupId, ReplicaId)>,
     }
 }

@@ -142,8 +142,9 @@ fields! {
         pub replica_max: u64,
         /// The voters that it begins with, which are never others; empty once all were made.
         pub first: BTreeMap<ReplicaId, NodeId>,
-        /// Those of them that no node has reported yet. One that was made once and is gone has
-        /// lost what it promised, and must never be made again.
+        /// Those that are wished and that no node has reported yet. Only these are made, and no
+        /// other one becomes a member: one that was reported once and is gone has lost what it
+        /// promised.
         pub unmade: BTreeSet<ReplicaId>,
         /// The replicas that it is to have in the end, and where.
         pub wished: BTreeMap<ReplicaId, NodeId>,

@@ -4,11 +4,10 @@
 //! joint change: at no time are there fewer copies than are wished. Only where the new one must
 //! stand on the node of one that is lost does that one go first, for no node holds two.
 
-use std::collections::BTreeMap;
-
 use esker_raft::{Change, ChangeStep, GroupId, NodeId, ReplicaId};
 
 use crate::meta::live::{Live, LiveGroup};
+use crate::meta::rows::PartitionRow;
 
 /// What the leader of a group does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,22 +21,17 @@ pub enum Step {
 /// A group on its way to what is wished.
 struct Way<'a> {
     id: GroupId,
-    wished: &'a BTreeMap<ReplicaId, NodeId>,
+    row: &'a PartitionRow,
     group: &'a LiveGroup,
     live: &'a Live,
 }
 
-/// The next step of `group`, as its leader reported it last, to `wished`; none if it is there, or
+/// The next step of `group`, as its leader reported it last, to what is wished; none if it is there, or
 /// if it must wait.
-pub fn next_step(
-    id: GroupId,
-    wished: &BTreeMap<ReplicaId, NodeId>,
-    group: &LiveGroup,
-    live: &Live,
-) -> Option<Step> {
+pub fn next_step(id: GroupId, row: &PartitionRow, group: &LiveGroup, live: &Live) -> Option<Step> {
     let way = Way {
         id,
-        wished,
+        row,
         group,
         live,
     };
@@ -48,7 +42,7 @@ pub fn next_step(
     let stale = members
         .learners
         .iter()
-        .find(|replica| !wished.contains_key(replica));
+        .find(|replica| !row.wished.contains_key(replica));
     if let Some(replica) = stale {
         return Some(change([ChangeStep::Remove(*replica)]));
     }
@@ -65,7 +59,7 @@ impl Way<'_> {
     /// They come in the order of their ids, for a group never takes an id below one that it had.
     fn add(&self) -> Option<Step> {
         let (replica, node) = self.next_missing()?;
-        let is_ready = self.holder(node).is_none() && self.is_there(replica, node);
+        let is_ready = self.holder(node).is_none() && self.is_made(replica, node);
         is_ready.then(|| change([ChangeStep::AddLearner(replica, node)]))
     }
 
@@ -74,7 +68,7 @@ impl Way<'_> {
     fn add_any(&self) -> Option<Step> {
         let mut missing = self.missing();
         let (replica, node) = missing.find(|(replica, node)| {
-            self.holder(*node).is_none() && self.is_there(*replica, *node)
+            self.holder(*node).is_none() && self.is_made(*replica, *node)
         })?;
         let is_held = self
             .next_missing()
@@ -96,9 +90,9 @@ impl Way<'_> {
             let steps = [ChangeStep::Promote(learner), ChangeStep::Remove(leaving)];
             return Some(change(steps));
         }
-        let leads_and_leaves = !self.wished.contains_key(&self.group.leader);
+        let leads_and_leaves = !self.row.wished.contains_key(&self.group.leader);
         match (leads_and_leaves, self.heir()) {
-            (true, Some(heir)) if members.voters.len() >= self.wished.len() => {
+            (true, Some(heir)) if members.voters.len() >= self.row.wished.len() => {
                 Some(Step::Transfer(heir))
             }
             _ => Some(change([ChangeStep::Promote(learner)])),
@@ -114,11 +108,16 @@ impl Way<'_> {
     /// With all that are wished at hand, one that is not leaves.
     fn remove(&self) -> Option<Step> {
         let voters = &self.group.configuration.voters;
-        if !self.wished.keys().all(|replica| voters.contains(replica)) {
+        if !self
+            .row
+            .wished
+            .keys()
+            .all(|replica| voters.contains(replica))
+        {
             return None;
         }
         let leader = self.group.leader;
-        let leads_and_leaves = (!self.wished.contains_key(&leader)).then_some(leader);
+        let leads_and_leaves = (!self.row.wished.contains_key(&leader)).then_some(leader);
         self.without(self.leaving().or(leads_and_leaves)?)
     }
 
@@ -140,7 +139,11 @@ impl Way<'_> {
         let members = &self.group.configuration;
         let is_missing =
             |replica: ReplicaId| !members.contains(replica) && !members.has_left(replica);
-        let all = self.wished.iter().map(|(replica, node)| (*replica, *node));
+        let all = self
+            .row
+            .wished
+            .iter()
+            .map(|(replica, node)| (*replica, *node));
         all.filter(move |(replica, _)| is_missing(*replica))
     }
 
@@ -148,7 +151,7 @@ impl Way<'_> {
     fn leaving(&self) -> Option<ReplicaId> {
         let members = &self.group.configuration;
         let leaves = |replica: &&ReplicaId| {
-            !self.wished.contains_key(replica) && **replica != self.group.leader
+            !self.row.wished.contains_key(replica) && **replica != self.group.leader
         };
         let leaving = members.voters.iter().filter(leaves).copied();
         leaving.min_by_key(|replica| self.is_there(*replica, members.nodes[replica]))
@@ -157,7 +160,7 @@ impl Way<'_> {
     /// A voter that is wished and lives, other than the leader.
     fn heir(&self) -> Option<ReplicaId> {
         let mut others = self.others();
-        others.find(|replica| self.wished.contains_key(replica))
+        others.find(|replica| self.row.wished.contains_key(replica))
     }
 
     /// A voter that lives, other than the leader: where none is wished yet.
@@ -179,6 +182,11 @@ impl Way<'_> {
         nodes
             .find(|member| *member.1 == node)
             .map(|member| *member.0)
+    }
+
+    /// Whether a new replica may become a member: that it was made is noted for ever.
+    fn is_made(&self, replica: ReplicaId, node: NodeId) -> bool {
+        !self.row.unmade.contains(&replica) && self.is_there(replica, node)
     }
 
     /// Whether a node that lives reports the replica, and sound.

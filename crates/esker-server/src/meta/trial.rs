@@ -229,6 +229,10 @@ impl Trial {
                 let heir = self.replica(heir, group).expect("it is there");
                 (heir.role, heir.term, heir.configuration) = (Role::Leader, term, Some(members));
             }
+            Directive::Discard { group, replica } => {
+                let is_it = |one: &ReplicaReport| (one.group, one.replica) == (group, replica);
+                report.replicas.retain(|one| !is_it(one) || one.applied > 0);
+            }
             Directive::Stop { why } => panic!("{node:?} must stop: {why}"),
         }
     }

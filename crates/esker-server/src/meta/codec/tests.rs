@@ -176,6 +176,7 @@ fn some_directives() -> Vec<Directive> {
             version: 3,
             change: Change::of(ChangeStep::AddLearner(replica, NodeId(2))),
         },
+        Directive::Discard { group, replica },
         Directive::Transfer { group, to: replica },
         Directive::Stop {
             why: "elsewhere".into(),

@@ -173,7 +173,49 @@ fn nothing_moves_while_the_level_is_frozen() {
 
 #[test]
 fn a_stranger_is_told_to_stop_and_nothing_else() {
-    let trial = Trial::new(2);
-    let all = directives(&trial.state, &trial.live, &report(8));
+    let mut trial = Trial::new(3);
+    trial.done(Deed::RemoveNode { node: NodeId(3) });
+    let all = directives(&trial.state, &trial.live, &report(3));
     assert!(matches!(&all[..], [Directive::Stop { why }] if why.contains("removed")));
+    // One with a number that was not given yet is told nothing: this state may be behind.
+    assert_eq!(directives(&trial.state, &trial.live, &report(8)), []);
+}
+
+#[test]
+fn what_waits_for_an_image_that_is_wished_no_more_goes() {
+    let mut trial = Trial::new(4);
+    let table = trial.table(new_table("t", 1, 3));
+    trial.rounds(9);
+    let id = group(table.0, 0);
+    let row = trial.state.partitions[&id].clone();
+    let spare = (1..=4)
+        .map(NodeId)
+        .find(|node| !row.wished.values().any(|at| at == node));
+    let spare = spare.expect("a spare node");
+    let change = |trial: &mut Trial, version, add, drop| {
+        let adopt = Vec::new();
+        let wish = crate::meta::command::Wish {
+            group: id,
+            version,
+            add,
+            adopt,
+            drop,
+        };
+        trial.done(Deed::Wish { wish });
+    };
+    change(&mut trial, row.version, vec![spare], vec![]);
+    trial.rounds(1);
+    let waits = trial.replica(spare, id).expect("it was made");
+    assert_eq!((waits.replica, waits.applied), (ReplicaId(4), 0));
+    change(&mut trial, row.version + 1, vec![], vec![ReplicaId(4)]);
+    trial.hear();
+    let discard = Directive::Discard {
+        group: id,
+        replica: ReplicaId(4),
+    };
+    assert_eq!(told(&trial, spare.0), [discard]);
+    // With an image it stays until its group says that it has left.
+    trial.replica(spare, id).expect("it is there").applied = 1;
+    trial.hear();
+    assert_eq!(told(&trial, spare.0), []);
 }

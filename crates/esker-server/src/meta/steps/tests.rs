@@ -1,9 +1,10 @@
 //! From any members to any wish: each step keeps the copies, and the way ends.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::meta::live::Live;
 use crate::meta::report::{ReplicaReport, Report, Role};
+use crate::meta::rows::PartitionRow;
 use crate::meta::trial::{Trial, group, new_table, report};
 
 use super::*;
@@ -84,8 +85,19 @@ impl Walk {
         live
     }
 
+    /// What is wished, all of it noted as made.
+    fn row(&self) -> PartitionRow {
+        PartitionRow {
+            version: 1,
+            replica_max: 9,
+            first: BTreeMap::new(),
+            unmade: BTreeSet::new(),
+            wished: self.wished.clone(),
+        }
+    }
+
     fn step(&self) -> Option<Step> {
-        next_step(self.id, &self.wished, &self.known, &self.live())
+        next_step(self.id, &self.row(), &self.known, &self.live())
     }
 
     /// Goes the whole way; returns the least number of voters on it, and its steps.
@@ -249,6 +261,14 @@ fn what_is_under_way_or_not_made_yet_waits() {
     let mut left = Walk::new(&members, &[(1, 1), (2, 2), (3, 3), (4, 4)], 1, &[]);
     left.known.configuration.replica_max = 4;
     assert_eq!(left.step(), None);
+    // It is there, and that is not noted yet.
+    let walk = Walk::new(&members, &wished, 1, &[]);
+    let unmade = [ReplicaId(4)].into();
+    let row = PartitionRow {
+        unmade,
+        ..walk.row()
+    };
+    assert_eq!(next_step(walk.id, &row, &walk.known, &walk.live()), None);
     // A learner that has no image does not vote.
     let mut learner = Walk::new(&members, &wished, 1, &[]);
     let step = learner.step().expect("it is added");
@@ -267,7 +287,7 @@ fn what_is_under_way_or_not_made_yet_waits() {
     });
     assert!(live.hear(&learner.trial.state, &waiting));
     assert_eq!(
-        next_step(learner.id, &learner.wished, &learner.known, &live),
+        next_step(learner.id, &learner.row(), &learner.known, &live),
         None
     );
 }
