@@ -16,3 +16,5 @@ mod peers;
 mod meta_machine;
 mod served;
 mod cluster;
+mod meta_sim;
+mod meta;

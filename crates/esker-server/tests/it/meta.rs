@@ -1,0 +1,60 @@
+//! The brain through many seeds, and bugs that they find.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests are asked for more seeds by the environment"
+)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::meta_sim::run::Run;
+use crate::meta_sim::world::Bug;
+
+/// Seconds of each run in which things happen.
+const TICKS: usize = 120;
+
+fn seeds(count: u64) -> std::ops::Range<u64> {
+    let asked = std::env::var("ESKER_SEEDS").ok();
+    0..asked.map_or(count, |text| text.parse().expect("ESKER_SEEDS is a number"))
+}
+
+#[test]
+fn every_partition_is_whole_in_the_end_whatever_happens() {
+    // Nodes crash, are cut off, wiped, damaged, drained and removed; tables come and go; leaders of
+    // the meta group change, and the one before goes on telling.
+    let mut commands = 0;
+    for seed in seeds(500) {
+        let mut run = Run::new(seed, None);
+        let done = catch_unwind(AssertUnwindSafe(|| run.go(TICKS)));
+        assert!(done.is_ok(), "seed {seed}");
+        commands += run.commands;
+    }
+    assert!(commands > 500, "{commands} commands");
+}
+
+fn finds(bug: Bug) {
+    let found = (0..200).find(|seed| {
+        let mut run = Run::new(*seed, Some(bug));
+        catch_unwind(AssertUnwindSafe(|| run.go(TICKS))).is_err()
+    });
+    assert!(found.is_some(), "{bug:?} was not found");
+}
+
+macro_rules! planted {
+    ($($name:ident $Bug:ident;)*) => {
+        $(#[test]
+        fn $name() {
+            finds(Bug::$Bug);
+        })*
+    };
+}
+
+planted! {
+    a_lost_replica_that_is_made_again_is_found MakesLostAgain;
+    a_replica_that_goes_too_early_is_found DestroysUnwished;
+    a_removal_before_the_new_one_votes_is_found RemovesFirst;
+    replicas_on_a_node_that_leaves_are_found FillsDraining;
+    a_table_that_is_never_forgotten_is_found NeverForgets;
+    a_lost_replica_that_is_never_replaced_is_found LeavesLost;
+    a_table_that_opens_too_early_is_found OpensEarly;
+    a_first_voter_that_is_made_twice_is_found SkipsMade;
+}
