@@ -26,8 +26,8 @@ struct Way<'a> {
     live: &'a Live,
 }
 
-/// The next step of `group`, as its leader reported it last, to what is wished; none if it is there, or
-/// if it must wait.
+/// The next step of `group`, as its leader reported it last, to what is wished; none if it is
+/// there, or if it must wait.
 pub fn next_step(id: GroupId, row: &PartitionRow, group: &LiveGroup, live: &Live) -> Option<Step> {
     let way = Way {
         id,
