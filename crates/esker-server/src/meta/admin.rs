@@ -21,6 +21,9 @@ use crate::meta::outcome::{Cause, Outcome, Refusal};
 use crate::meta::rows::{Level, TableStatus};
 use crate::meta::state::State;
 
+/// Settings in one call: more than there are.
+const PAIRS_MAX: usize = 64;
+
 /// What becomes of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -199,7 +202,7 @@ fn create(state: &State, live: &Live, request: &CreateTableRequest) -> Result<De
             kind: text(&options.app_type)?,
             envs: texts(options.envs.iter())?.into_iter().collect(),
             or_same: options.success_if_exist,
-            candidates: live.alive(state).collect(),
+            candidates: live.with_space(state).collect(),
         },
     })
 }
@@ -243,6 +246,9 @@ fn change_envs(request: &UpdateTableEnvRequest) -> Result<Deed, Refusal> {
         EnvOperation::APP_ENV_OP_SET => EnvChange::Set {
             envs: texts(keys.iter().zip(values))?.into_iter().collect(),
         },
+        EnvOperation::APP_ENV_OP_DEL if keys.len() > PAIRS_MAX => {
+            return Err(bad("there are not so many settings"));
+        }
         EnvOperation::APP_ENV_OP_DEL => EnvChange::Remove {
             keys: keys.iter().map(|key| text(key)).collect::<Result<_, _>>()?,
         },
@@ -261,8 +267,6 @@ fn change_envs(request: &UpdateTableEnvRequest) -> Result<Deed, Refusal> {
 fn texts<'a>(
     pairs: impl ExactSizeIterator<Item = (&'a String, &'a String)>,
 ) -> Result<Vec<(String, String)>, Refusal> {
-    /// More than there are settings.
-    const PAIRS_MAX: usize = 64;
     if pairs.len() > PAIRS_MAX {
         return Err(bad("there are not so many settings"));
     }

@@ -31,7 +31,14 @@ pub(crate) fn register(
         .nodes
         .iter()
         .filter(|known| known.1.nonce == node.nonce);
-    if let Some((id, _)) = known.next() {
+    if let Some((id, row)) = known.next() {
+        if row.incarnation > 0 {
+            let why = format!(
+                "a node with that nonce runs as node {}: is this a copy of it?",
+                id.0
+            );
+            return Err(Refusal::new(Cause::NodeInUse, why));
+        }
         return Ok(Outcome::Node { node: *id });
     }
     if state.nodes.len() >= NODES_MAX {
@@ -127,7 +134,8 @@ fn found(state: &mut State, node: NodeId) -> Result<&mut NodeRow> {
     row.ok_or_else(|| Refusal::new(Cause::NoNode, format!("there is no node {}", node.0)))
 }
 
-fn check_label(label: &str) -> Result<()> {
+/// Checks the name of a host or a rack.
+pub(crate) fn check_label(label: &str) -> Result<()> {
     if label.len() > LABEL_BYTES_MAX || label.chars().any(char::is_control) {
         let why = format!("a label is a text of at most {LABEL_BYTES_MAX} bytes in one line");
         return Err(Refusal::new(Cause::BadArgument, why));

@@ -127,10 +127,17 @@ fn drop_table(
     touched: &mut Touched,
 ) -> Result {
     change(state, table, touched, |row| {
+        let was_open = row.status == TableStatus::Open;
+        // Nobody has written to one that never opened, and its nodes may wait to be free of it.
+        let reserve_s = if was_open {
+            reserve_s.min(RESERVE_S_MAX)
+        } else {
+            0
+        };
         row.status = TableStatus::Dropped {
             dropped_s,
-            ends_s: dropped_s.saturating_add(reserve_s.min(RESERVE_S_MAX)),
-            was_open: row.status == TableStatus::Open,
+            ends_s: dropped_s.saturating_add(reserve_s),
+            was_open,
         };
     })
 }

@@ -173,12 +173,13 @@ numbers! { GroupId NodeId ReplicaId }
 impl Field for String {
     const BYTES_MIN: usize = 4;
 
-    /// # Panics
-    ///
-    /// Above [`TEXT_BYTES_MAX`]: whoever takes a text from outside cuts or refuses it.
+    /// Of a text above [`TEXT_BYTES_MAX`] the beginning.
     fn put(&self, out: &mut Vec<u8>) {
-        assert!(self.len() <= TEXT_BYTES_MAX);
-        out.put_bytes(self.as_bytes());
+        let mut end = self.len().min(TEXT_BYTES_MAX);
+        while !self.is_char_boundary(end) {
+            end -= 1;
+        }
+        out.put_bytes(&self.as_bytes()[..end]);
     }
 
     fn take(reader: &mut Reader<'_>) -> Result<String, DecodeError> {

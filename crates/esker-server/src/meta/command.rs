@@ -1,7 +1,8 @@
 //! A change of the state, as an entry of the meta group's log says it.
 //!
 //! The number of the layout (u8, 1), then [`Command`] as `codec.rs` writes it. Time and whatever
-//! only the leader knows are in it, so that every replica comes to the same state.
+//! only the leader knows are in it, so that every replica comes to the same state. A new deed, or a
+//! new field, raises the number of the layout: whoever does not know it must stop.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Tables, partitions, nodes and the cluster, as the wire tells them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddrV4;
 
 use esker_raft::{GroupId, NodeId};
@@ -211,15 +211,19 @@ pub fn cluster(state: &State, live: &Live) -> DescribeClusterResponse {
         let known = live.group(**group);
         known.is_some_and(|known| !known.configuration.voters.iter().eq(row.wished.keys()))
     });
-    let leaders = |node: NodeId| {
-        let groups = state.partitions.keys().filter(|group| **group != META);
-        groups
-            .filter(|group| live.group(**group).is_some_and(|one| one.node == node))
-            .count()
-    };
+    let mut leaders: BTreeMap<NodeId, usize> = BTreeMap::new();
+    for group in state.partitions.keys().filter(|group| **group != META) {
+        if let Some(known) = live.group(*group) {
+            *leaders.entry(known.node).or_default() += 1;
+        }
+    }
     let counts = state.wished_counts();
     let alive: Vec<NodeId> = live.alive(state).collect();
-    let led: Vec<usize> = alive.iter().map(|node| leaders(*node)).collect();
+    let of = |counts: &BTreeMap<NodeId, usize>, node: &NodeId| counts.get(node).copied();
+    let led = alive
+        .iter()
+        .map(|node| of(&leaders, node).unwrap_or_default());
+    let led: Vec<usize> = led.collect();
     let has = alive
         .iter()
         .map(|node| counts.get(node).copied().unwrap_or_default());

@@ -24,8 +24,9 @@ pub const NODES_MAX: usize = 1024;
 /// Bytes of a command: what one entry of the raft log may have.
 pub const COMMAND_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of a report: each of 65 536 replicas with a configuration of five would fit.
-pub const REPORT_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a report: what nodes ask one another has room for it, and it for about 25 000 replicas
+/// of which a third lead.
+pub const REPORT_BYTES_MAX: usize = (2 << 20) - 1024;
 
 /// Bytes of directives: all tables with their settings fit.
 pub const DIRECTIVES_BYTES_MAX: usize = 16 << 20;

@@ -2,7 +2,7 @@
 //!
 //! Nothing of it is kept: whoever leads next hears it all again within seconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
@@ -14,6 +14,9 @@ use crate::meta::state::State;
 
 /// The most that one call adds to the watched time: a pause of the leader is no silence of others.
 const PASS_MS_MAX: u64 = 1000;
+
+/// A node with less than one part in so many free gets no replicas.
+const FREE_PART: u64 = 20;
 
 /// What the nodes have reported since this leader listens.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +34,8 @@ pub struct LiveNode {
     /// What it said, but for its replicas.
     pub report: Report,
     replicas: BTreeMap<(GroupId, ReplicaId), ReplicaReport>,
+    /// What it had when it reported the time before; none if it has reported once only.
+    before: Option<BTreeSet<(GroupId, ReplicaId)>>,
 }
 
 /// A group as its leader reported last. It stays that when the leader is gone, until another one
@@ -73,13 +78,13 @@ impl Live {
             self.hear_leader(report.node, replica);
             replicas.insert((replica.group, replica.replica), replica.clone());
         }
+        let before = self.nodes.get(&report.node);
+        let before = before.map(|before| before.replicas.keys().copied().collect());
         let node = LiveNode {
             heard_ms: self.watched_ms,
-            report: Report {
-                replicas: Vec::new(),
-                ..report.clone()
-            },
+            report: without_replicas(report),
             replicas,
+            before,
         };
         self.nodes.insert(report.node, node);
         if self.groups.len() > state.partitions.len() {
@@ -131,6 +136,21 @@ impl Live {
         (leads && self.is_alive(known.node)).then_some(known)
     }
 
+    /// Whether a majority of a group's voters have applied who its members are: until then one that
+    /// leaves may be needed for its vote on that.
+    pub fn has_settled(&self, group: GroupId) -> bool {
+        let Some(known) = self.groups.get(&group) else {
+            return false;
+        };
+        let members = &known.configuration;
+        let has_applied = |replica: &&ReplicaId| {
+            let reported = self.replica(members.nodes[*replica], group, **replica);
+            reported.is_some_and(|one| one.applied >= members.version)
+        };
+        let applied = members.voters.iter().filter(has_applied).count();
+        !members.is_joint() && applied > members.voters.len() / 2
+    }
+
     /// The node as it reported last.
     pub fn node(&self, node: NodeId) -> Option<&LiveNode> {
         self.nodes.get(&node)
@@ -153,10 +173,22 @@ impl Live {
         self.silent_ms(node) >= SILENT_MS_MAX
     }
 
+    /// Whether so few nodes live that the fault is likely between them and this leader: then nobody
+    /// is taken for dead but who is drained.
+    pub fn is_cut_off(&self, state: &State) -> bool {
+        2 * self.alive(state).count() <= state.nodes.len()
+    }
+
     /// The nodes that live.
     pub fn alive<'a>(&'a self, state: &'a State) -> impl Iterator<Item = NodeId> + 'a {
         let nodes = state.nodes.keys().copied();
         nodes.filter(|node| self.is_alive(*node))
+    }
+
+    /// The nodes that live and have room for more.
+    pub fn with_space<'a>(&'a self, state: &'a State) -> impl Iterator<Item = NodeId> + 'a {
+        let has_space = |node: &NodeId| self.nodes.get(node).is_some_and(LiveNode::has_space);
+        self.alive(state).filter(has_space)
     }
 
     /// The replica as its node reported it last.
@@ -203,6 +235,19 @@ impl Live {
 }
 
 impl LiveNode {
+    /// Whether two reports, one after the other, were without the replica: a single one may have
+    /// come late, or from a moment in which the replica changed its keyspace.
+    pub fn lacks(&self, group: GroupId, replica: ReplicaId) -> bool {
+        let key = (group, replica);
+        let before = self.before.as_ref();
+        !self.replicas.contains_key(&key) && before.is_some_and(|before| !before.contains(&key))
+    }
+
+    /// Whether it has room for more: its log and its compactions need some of its disk.
+    pub fn has_space(&self) -> bool {
+        self.report.space_free_bytes >= self.report.space_total_bytes / FREE_PART
+    }
+
     /// Its replicas.
     pub fn replicas(&self) -> impl Iterator<Item = &ReplicaReport> {
         self.replicas.values()
@@ -215,12 +260,27 @@ impl LiveNode {
     }
 }
 
+fn without_replicas(report: &Report) -> Report {
+    Report {
+        cluster: report.cluster,
+        node: report.node,
+        incarnation: report.incarnation,
+        addresses: report.addresses.clone(),
+        label: report.label.clone(),
+        tables_revision: report.tables_revision,
+        nodes_revision: report.nodes_revision,
+        space_total_bytes: report.space_total_bytes,
+        space_free_bytes: report.space_free_bytes,
+        replicas: Vec::new(),
+        lost: report.lost.clone(),
+    }
+}
+
 /// Why a report is not taken, if it is not: who sent it must stop.
 pub fn stranger(state: &State, live: &Live, report: &Report) -> Option<String> {
     let node = report.node.0;
-    let Some(cluster) = &state.cluster else {
-        return Some("the cluster has not begun".to_owned());
-    };
+    // The state may not have been read yet.
+    let cluster = state.cluster.as_ref()?;
     if report.cluster != cluster.id {
         return Some(format!(
             "the node is of cluster {:016x}, and this one is {:016x}",

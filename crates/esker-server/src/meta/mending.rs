@@ -7,14 +7,10 @@ use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 use crate::meta::command::Wish;
 use crate::meta::ids::META;
 use crate::meta::limits::{ALIVE_MS, INCOMING_MAX};
-use crate::meta::live::{Live, LiveGroup};
+use crate::meta::live::{Live, LiveGroup, LiveNode};
 use crate::meta::rows::PartitionRow;
 use crate::meta::state::State;
 use crate::meta::target::target;
-
-/// A node with less than one part in so many free gets no replicas: its log and its compactions
-/// need the rest.
-const FREE_PART: u64 = 20;
 
 /// A node that is away for so long is taken for dead where copies are few.
 const QUICK_MS: u64 = 2 * ALIVE_MS;
@@ -28,6 +24,8 @@ enum Fate {
     Lost,
     /// Its node is to leave.
     Leaving,
+    /// Another one of its group stands on its host, by a label that came later.
+    Shared,
     /// It is well, or it may yet come back.
     Well,
 }
@@ -38,6 +36,8 @@ pub(crate) struct Mending<'a> {
     live: &'a Live,
     /// Replicas that are wished on each node.
     pub(crate) counts: BTreeMap<NodeId, usize>,
+    /// So many nodes are silent that none is taken for dead.
+    is_cut_off: bool,
     /// Replicas on their way to each node.
     incoming: BTreeMap<NodeId, usize>,
 }
@@ -58,6 +58,7 @@ impl<'a> Mending<'a> {
         Mending {
             state,
             live,
+            is_cut_off: live.is_cut_off(state),
             counts,
             incoming,
         }
@@ -141,11 +142,8 @@ impl<'a> Mending<'a> {
             });
         }
         if row.wished.len() < target {
-            let node = self.substitute(id, row, None, &known.configuration)?;
-            return Some(Wish {
-                add: vec![node],
-                ..wish
-            });
+            let add = self.additions(id, row, known, target)?;
+            return Some(Wish { add, ..wish });
         }
         if !is_at_rest(row, &known.configuration) {
             return None;
@@ -156,7 +154,7 @@ impl<'a> Mending<'a> {
                 ..wish
             });
         }
-        if fate == Fate::Leaving {
+        if fate <= Fate::Shared {
             let node = self.substitute(id, row, Some(replica), &known.configuration)?;
             return Some(Wish {
                 drop,
@@ -179,7 +177,7 @@ impl<'a> Mending<'a> {
             .values()
             .filter(|node| self.live.is_alive(**node))
             .count();
-        let is_urgent = row.wished.len() < target || (alive <= 1 && target > 1);
+        let is_urgent = alive <= 1 && target > 1;
         let fates = row.wished.iter().map(|(replica, node)| {
             (
                 *replica,
@@ -200,8 +198,10 @@ impl<'a> Mending<'a> {
         let Some(node_row) = self.state.nodes.get(&node) else {
             return Fate::Gone;
         };
-        let is_quick = is_urgent || node_row.is_draining;
-        if self.live.is_gone(node) || (is_quick && self.live.silent_ms(node) >= QUICK_MS) {
+        let is_silent = self.live.silent_ms(node) >= QUICK_MS;
+        let is_gone = (is_urgent && is_silent) || self.live.is_gone(node);
+        // Of one that is to leave, whoever drains it says that it is dead.
+        if is_gone && !self.is_cut_off || is_silent && node_row.is_draining {
             return Fate::Gone;
         }
         if self.live.is_alive(node) && self.is_lost(id, row, known, (replica, node)) {
@@ -209,6 +209,7 @@ impl<'a> Mending<'a> {
         }
         match node_row.is_draining {
             true => Fate::Leaving,
+            false if self.shares(row, replica, node) => Fate::Shared,
             false => Fate::Well,
         }
     }
@@ -230,7 +231,7 @@ impl<'a> Mending<'a> {
         }
         match self.live.replica(node, id, replica) {
             Some(reported) => reported.damage.is_some(),
-            None => !row.unmade.contains(&replica),
+            None => !row.unmade.contains(&replica) && live.lacks(id, replica),
         }
     }
 
@@ -275,6 +276,30 @@ impl<'a> Mending<'a> {
         free.min_by_key(|node| (self.counts.get(node).copied().unwrap_or_default(), *node))
     }
 
+    /// Nodes for as many more replicas as there are to be: of the meta group all of them or none,
+    /// for two voters are worse than one.
+    fn additions(
+        &self,
+        id: GroupId,
+        row: &PartitionRow,
+        known: &LiveGroup,
+        target: usize,
+    ) -> Option<Vec<NodeId>> {
+        let mut with = row.clone();
+        let mut added = Vec::new();
+        let wanted = match id == META {
+            true => target - row.wished.len(),
+            false => 1,
+        };
+        for number in 0..wanted {
+            let node = self.substitute(id, &with, None, &known.configuration)?;
+            let replica = ReplicaId(u64::MAX - u64::try_from(number).unwrap_or(0));
+            with.wished.insert(replica, node);
+            added.push(node);
+        }
+        Some(added)
+    }
+
     /// Whether the node lives and stays, and shares no host with another replica that is wished.
     fn is_open_to(
         &self,
@@ -299,8 +324,14 @@ impl<'a> Mending<'a> {
     }
 
     fn has_space(&self, node: NodeId) -> bool {
-        let report = self.live.node(node).map(|node| &node.report);
-        report.is_none_or(|report| report.space_free_bytes >= report.space_total_bytes / FREE_PART)
+        self.live.node(node).is_some_and(LiveNode::has_space)
+    }
+
+    /// Whether the replica stands where another one does that came before it.
+    fn shares(&self, row: &PartitionRow, replica: ReplicaId, node: NodeId) -> bool {
+        let host = self.state.host(node);
+        let mut before = row.wished.range(..replica);
+        before.any(|other| self.state.host(*other.1) == host)
     }
 
     /// The replica that goes where there are too many: one whose node leaves, else one on the

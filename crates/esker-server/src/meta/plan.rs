@@ -32,7 +32,7 @@ pub fn directives(state: &State, live: &Live, report: &Report) -> Vec<Directive>
         .replicas
         .iter()
         .filter_map(|replica| step(state, live, (replica.group, replica.replica), report.node));
-    let work = destroyed.chain(created).chain(steps).take(DIRECTIVES_MAX);
+    let work = steps.chain(destroyed).chain(created).take(DIRECTIVES_MAX);
     told.into_iter().chain(work).collect()
 }
 
@@ -96,6 +96,9 @@ fn gone(state: &State, live: &Live, reported: &ReplicaReport) -> Option<Directiv
     }
     let known = live.group(group)?;
     if known.configuration.has_left(replica) {
+        if !live.has_settled(group) {
+            return None;
+        }
         let without = Some(known.configuration.clone());
         return Some(Directive::Destroy {
             group,

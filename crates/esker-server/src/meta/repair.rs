@@ -1,5 +1,6 @@
 //! What the brain does by itself: a pure function of what is wished and what is, each second.
 
+use crate::meta::change_nodes::check_label;
 use crate::meta::command::{Command, Deed};
 use crate::meta::ids::TableId;
 use crate::meta::limits::REPAIRS_MAX;
@@ -36,14 +37,19 @@ pub fn repairs(state: &State, live: &Live, unix_ms: u64) -> Vec<Command> {
 fn updated_nodes(state: &State, live: &Live) -> Vec<Deed> {
     let differs = state.nodes.iter().filter_map(|(node, row)| {
         let report = &live.node(*node)?.report;
+        // A label that is none leaves the one of before.
+        let label = match check_label(&report.label) {
+            Ok(()) => &report.label,
+            Err(_) => &row.label,
+        };
         let is_known = report.incarnation == row.incarnation
             && report.addresses == row.addresses
-            && report.label == row.label;
+            && *label == row.label;
         (!is_known && report.incarnation >= row.incarnation).then(|| Deed::UpdateNode {
             node: *node,
             incarnation: report.incarnation,
             addresses: report.addresses.clone(),
-            label: report.label.clone(),
+            label: label.clone(),
         })
     });
     differs.collect()

@@ -13,8 +13,8 @@ pub const DEFAULT_TTL: &str = "default_ttl";
 /// Rows that lie in another partition by their hash are hidden, and requests with one refused.
 pub const VALIDATES_HASH: &str = "replica.split.validate_partition_hash";
 
-/// The longest value.
-const VALUE_BYTES_MAX: usize = 1024;
+/// The longest value: all tables with every setting at its longest fit what a node is told.
+const VALUE_BYTES_MAX: usize = 256;
 
 /// What becomes of a setting.
 enum Rule {
@@ -157,7 +157,7 @@ fn check_one(key: &str, value: &str) -> Result<(), String> {
     }
     match rule {
         Rule::Seconds => match value.parse::<u32>() {
-            Ok(seconds) if seconds <= i32::MAX.cast_unsigned() => Ok(()),
+            Ok(seconds) if seconds <= i32::MAX.cast_unsigned() && value.len() <= 10 => Ok(()),
             _ => Err(format!(
                 "{key} is a number of seconds, from 0 to {}",
                 i32::MAX

@@ -85,18 +85,29 @@ impl Way<'_> {
             let reported = self.live.replica(node, self.id, **replica);
             self.is_there(**replica, node) && reported.is_some_and(|one| one.applied > 0)
         };
-        let learner = *members.learners.iter().find(has_image)?;
+        let mut ready = members.learners.iter().filter(has_image).copied();
+        let learner = ready.next()?;
         if let Some(leaving) = self.leaving() {
             let steps = [ChangeStep::Promote(learner), ChangeStep::Remove(leaving)];
             return Some(change(steps));
         }
+        let (voters, wished) = (members.voters.len(), self.row.wished.len());
         let leads_and_leaves = !self.row.wished.contains_key(&self.group.leader);
-        match (leads_and_leaves, self.heir()) {
-            (true, Some(heir)) if members.voters.len() >= self.row.wished.len() => {
-                Some(Step::Transfer(heir))
-            }
-            _ => Some(change([ChangeStep::Promote(learner)])),
+        if leads_and_leaves && voters >= wished {
+            return match self.heir() {
+                Some(heir) => Some(Step::Transfer(heir)),
+                None => Some(change([ChangeStep::Promote(learner)])),
+            };
         }
+        // From one odd number to the next by two at once: an even one bears no more losses.
+        if voters % 2 == 1 && wished % 2 == 1 && wished >= voters + 2 {
+            let steps = [
+                ChangeStep::Promote(learner),
+                ChangeStep::Promote(ready.next()?),
+            ];
+            return Some(change(steps));
+        }
+        Some(change([ChangeStep::Promote(learner)]))
     }
 
     /// A lost replica leaves the node on which the one in its place is to stand.

@@ -217,7 +217,7 @@ impl Trial {
                 for node in nodes {
                     // An image comes at once.
                     if let Some(replica) = self.replica(node, group) {
-                        replica.applied = 1;
+                        replica.applied = version + 1;
                     }
                 }
             }

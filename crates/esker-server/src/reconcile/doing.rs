@@ -54,6 +54,15 @@ pub fn actions(
             may_go((group, replica), without.as_ref(), status)
                 .then_some(Action::Purge(Member { group, replica }))
         }
+        Directive::Discard { group, replica } => {
+            // One that is damaged has no status; it was never a member, or meta would not say so.
+            let status = statuses.get(&group);
+            let waits = status.is_none_or(|status| {
+                let is_it = status.replica == replica;
+                is_it && status.applied == 0 && !status.configuration.votes(replica)
+            });
+            (waits && group != META).then_some(Action::Purge(Member { group, replica }))
+        }
         Directive::Change {
             group,
             version,

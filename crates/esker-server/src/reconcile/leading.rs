@@ -70,6 +70,8 @@ enum Wait {
     Entry(CallId, Call),
     /// An entry that was due by itself.
     Due,
+    /// To see that the state here is as new as any, in that reign.
+    Current(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -95,6 +97,11 @@ pub struct Leading {
     /// What was heard since this node leads; `None` while it does not.
     live: Option<Live>,
     leader: Option<NodeId>,
+    /// A read was cleared since: the state here has all that was committed before. Until then it
+    /// may lack nodes and tables, and nobody is told anything by it.
+    is_current: bool,
+    /// How often this node began or ceased to lead.
+    reign: u64,
     waits: BTreeMap<RequestId, Wait>,
     making: BTreeMap<CallId, Making>,
     /// Entries that are due and on their way: no others are proposed before they are done.
@@ -118,6 +125,10 @@ impl Leading {
         self.leader = leader;
         if is_here != self.live.is_some() {
             self.live = is_here.then(Live::new);
+            self.is_current = false;
+            self.reign += 1;
+            // What was due for another leader, or in another term, is due anew.
+            self.due.clear();
         }
     }
 
@@ -140,6 +151,7 @@ impl Leading {
     pub fn report(&mut self, id: CallId, report: &Report, state: &State) {
         let told = match &mut self.live {
             None => Told::NotLeader(self.leader),
+            Some(_) if !self.is_current => Told::Directives(encode_directives(&[])),
             Some(live) => {
                 // Who is not heard is a stranger, and is told to stop.
                 let _is_of_here = live.hear(state, report);
@@ -157,8 +169,13 @@ impl Leading {
         now: Now,
         draw: &mut dyn FnMut() -> RequestId,
     ) {
-        let Some(Wait::Look(id, call)) = self.waits.remove(&request) else {
-            return;
+        let (id, call) = match self.waits.remove(&request) {
+            Some(Wait::Look(id, call)) => (id, call),
+            Some(Wait::Current(reign)) => {
+                self.is_current |= self.live.is_some() && reign == self.reign;
+                return;
+            }
+            _ => return,
         };
         let unix_ms = now.unix_us / US_PER_MS;
         let command = match (&call, &self.live) {
@@ -180,7 +197,7 @@ impl Leading {
         self.due.remove(&request);
         let (id, call) = match self.waits.remove(&request) {
             None => return false,
-            Some(Wait::Due) => return true,
+            Some(Wait::Due | Wait::Current(_)) => return true,
             Some(Wait::Look(id, call) | Wait::Entry(id, call)) => (id, call),
         };
         match reply {
@@ -224,6 +241,9 @@ impl Leading {
         let Some(live) = &mut self.live else { return };
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         live.pass(elapsed_ms);
+        if !self.is_current {
+            return self.look_current(draw);
+        }
         let unix_ms = now.unix_us / US_PER_MS;
         let founding = self.founding.clone().filter(|_| state.cluster.is_none());
         let commands = match (self.due.is_empty(), founding) {
@@ -256,6 +276,19 @@ impl Leading {
         }
         let request = draw();
         self.waits.insert(request, Wait::Look(id, call));
+        let group = META;
+        self.out.push(Out::Ask(Ask::Read { request, group }));
+    }
+
+    /// Asks once more whether this node leads in earnest, unless that is asked already.
+    fn look_current(&mut self, draw: &mut dyn FnMut() -> RequestId) {
+        let reign = self.reign;
+        let is_asked = |wait: &Wait| matches!(wait, Wait::Current(asked) if *asked == reign);
+        if self.waits.values().any(is_asked) {
+            return;
+        }
+        let request = draw();
+        self.waits.insert(request, Wait::Current(reign));
         let group = META;
         self.out.push(Out::Ask(Ask::Read { request, group }));
     }

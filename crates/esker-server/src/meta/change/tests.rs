@@ -45,6 +45,15 @@ fn a_node_gets_one_number_however_often_it_asks() {
         node: new_node(2, "elsewhere"),
     });
     assert_eq!(again, Outcome::Node { node: NodeId(2) });
+    trial.done(Deed::UpdateNode {
+        node: NodeId(2),
+        incarnation: 1,
+        addresses: crate::meta::trial::addresses(2),
+        label: String::new(),
+    });
+    // It runs: whoever has its nonce now is a copy.
+    let node = new_node(2, "");
+    assert_eq!(trial.refused(Deed::RegisterNode { node }), Cause::NodeInUse);
     trial.done(Deed::RemoveNode { node: NodeId(2) });
     // A number is never given twice.
     let new = trial.done(Deed::RegisterNode {
@@ -226,25 +235,26 @@ fn a_dropped_table_frees_its_name_and_comes_back_until_its_end() {
 }
 
 #[test]
-fn a_table_dropped_while_it_was_made_is_made_when_it_comes_back() {
+fn a_table_that_never_opened_is_gone_when_it_is_dropped() {
     let mut trial = Trial::new(3);
     trial.done(Deed::CreateTable {
         table: new_table("t", 4, 3),
     });
+    let (name, or_absent) = ("t".to_owned(), false);
+    let reserve_s = 9999;
     trial.done(Deed::DropTable {
-        name: "t".into(),
-        reserve_s: 9,
-        or_absent: false,
+        name,
+        reserve_s,
+        or_absent,
     });
     let table = TableId(1);
+    let name = String::new();
+    assert_eq!(
+        trial.refused(Deed::RecallTable { table, name }),
+        Cause::NoTable
+    );
     assert_eq!(trial.rounds(20), 0);
-    assert_eq!(trial.state.partitions[&group(1, 0)].unmade.len(), 3);
-    trial.done(Deed::RecallTable {
-        table,
-        name: String::new(),
-    });
-    trial.rounds(4);
-    assert_eq!(trial.state.tables[&table].status, TableStatus::Open);
+    assert!(!trial.state.tables.contains_key(&table));
 }
 
 #[test]

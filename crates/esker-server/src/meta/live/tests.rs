@@ -54,8 +54,8 @@ fn strangers_are_told_to_stop_and_not_heard() {
         })
         .contains("opened again")
     );
-    let begun = State::default();
-    assert!(stranger(&begun, &trial.live, &report(1)).is_some());
+    // Whoever has not read its state yet stops nobody.
+    assert!(stranger(&State::default(), &trial.live, &report(1)).is_none());
     assert!(trial.live.hear(
         &trial.state,
         &Report {
@@ -112,4 +112,38 @@ fn the_newest_term_leads_and_the_newest_members_count() {
     }
     assert_eq!(trial.live.led_group(group), None);
     assert!(trial.live.group(group).is_some());
+}
+
+#[test]
+fn with_half_of_the_nodes_away_nobody_is_taken_for_dead() {
+    let mut trial = Trial::new(5);
+    assert!(!trial.live.is_cut_off(&trial.state));
+    for (node, is_cut_off) in [(5, false), (4, false), (3, true)] {
+        trial.reports.remove(&NodeId(node));
+        for _ in 0..6 {
+            trial.hear();
+        }
+        assert_eq!(trial.live.is_cut_off(&trial.state), is_cut_off);
+    }
+}
+
+#[test]
+fn what_one_report_lacks_the_next_one_may_have() {
+    let mut trial = Trial::new(2);
+    let id = crate::meta::ids::META;
+    let lacks = |trial: &Trial| {
+        let node = trial.live.node(NodeId(1)).expect("it was heard");
+        node.lacks(id, ReplicaId(1))
+    };
+    let kept = trial.reports[&NodeId(1)].replicas.clone();
+    let mut say = |replicas| {
+        trial.reports.get_mut(&NodeId(1)).expect("a node").replicas = replicas;
+        trial.hear();
+        lacks(&trial)
+    };
+    assert!(!say(Vec::new()));
+    assert!(!say(kept.clone()));
+    assert!(!say(Vec::new()));
+    assert!(say(Vec::new()));
+    assert!(!say(kept));
 }

@@ -259,3 +259,43 @@ fn a_member_that_is_back_is_better_than_a_new_one() {
     }
     assert_eq!(trial.state.partitions[&group].wished.get(&old), Some(&home));
 }
+
+#[test]
+fn replicas_that_share_a_host_by_a_later_label_part() {
+    let (mut trial, table) = at_rest(4, 3);
+    for node in [1, 2] {
+        trial.reports.get_mut(&NodeId(node)).expect("a node").label = "rack".into();
+    }
+    assert_eq!(trial.rounds(60), 0);
+    for (group, row) in trial.state.groups(table) {
+        let hosts: BTreeSet<_> = row
+            .wished
+            .values()
+            .map(|node| trial.state.host(*node))
+            .collect();
+        assert_eq!((hosts.len(), trial.members(group).voters.len()), (3, 3));
+    }
+}
+
+#[test]
+fn the_meta_group_never_rests_at_two() {
+    let mut trial = Trial::new(3);
+    for _ in 0..20 {
+        trial.rounds(1);
+        let members = trial.members(META);
+        assert_ne!(members.voters.len(), 2, "{members:?}");
+    }
+    assert_eq!(trial.members(META).voters.len(), 3);
+}
+
+#[test]
+fn a_label_that_is_none_does_not_hide_where_a_node_is() {
+    let mut trial = Trial::new(2);
+    trial.rounds(9);
+    let report = trial.reports.get_mut(&NodeId(2)).expect("a node");
+    report.label = "x".repeat(65);
+    report.incarnation = 7;
+    assert_eq!(trial.rounds(9), 0);
+    let row = &trial.state.nodes[&NodeId(2)];
+    assert_eq!((row.incarnation, row.label.as_str()), (7, ""));
+}

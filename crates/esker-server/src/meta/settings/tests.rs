@@ -25,13 +25,14 @@ fn what_is_honoured_is_taken_within_its_range() {
         ("default_ttl", "-1", "seconds"),
         ("default_ttl", "2147483648", "seconds"),
         ("default_ttl", "", "seconds"),
+        ("default_ttl", "00000000005", "seconds"),
         (
             "replica.split.validate_partition_hash",
             "1",
             "true or false",
         ),
         ("rocksdb.usage_scenario", "bulk_load", "always normal here"),
-        ("business.info", &"x".repeat(1025), "at most 1024"),
+        ("business.info", &"x".repeat(257), "at most 256"),
     ] {
         let why = check_pair(key, value).expect_err("out of its range");
         assert!(why.contains(says), "{why}");

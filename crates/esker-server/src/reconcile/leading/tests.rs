@@ -219,9 +219,18 @@ fn who_founds_a_cluster_begins_it_once() {
     bench.leading.lead(Some(HERE), true);
     bench.tick(1000);
     bench.tick(2000);
-    let commands = bench.asked.len();
-    assert_eq!(commands, 1, "one is on its way");
+    assert!(
+        matches!(bench.asked[..], [Ask::Read { .. }]),
+        "first it looks"
+    );
     bench.settle(2000);
+    bench.tick(2500);
+    bench.tick(2600);
+    assert!(
+        matches!(bench.asked[..], [Ask::Command { .. }]),
+        "one is on its way"
+    );
+    bench.settle(2600);
     assert_eq!(bench.state.cluster.as_ref().unwrap().id, ClusterId(77));
     bench.tick(3000);
     let begins = |ask: &Ask| {
@@ -229,6 +238,27 @@ fn who_founds_a_cluster_begins_it_once() {
         if matches!(Command::decode(bytes).unwrap().deed, Deed::Begin { .. }))
     };
     assert!(!bench.asked.iter().any(begins));
+}
+
+#[test]
+fn who_has_not_looked_yet_tells_nobody_anything() {
+    // The state here is empty: it may be that nothing was read of it yet.
+    let mut bench = Bench::begun();
+    let state = std::mem::take(&mut bench.state);
+    bench.leading.lead(None, false);
+    bench.leading.lead(Some(HERE), true);
+    bench.report(1);
+    assert!(matches!(&bench.told[&CallId(1)], Told::Directives(bytes)
+        if decode_directives(bytes).unwrap().is_empty()));
+    bench.state = state;
+    bench.tick(9000);
+    bench.settle(9000);
+    bench.report(8);
+    bench.made.clear();
+    bench.admin(2, create("ships"));
+    bench.settle(9500);
+    bench.report(3);
+    assert_eq!(bench.made.len(), 4);
 }
 
 #[test]
