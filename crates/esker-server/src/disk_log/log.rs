@@ -1,7 +1,7 @@
 //! The live end of the log: one thread appends, syncs and lets go.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker::internals::base::types::error::{Error, ErrorKind, Result};
@@ -133,9 +133,16 @@ impl DiskLog {
             fault: None,
         };
         log.sync()?;
-        // As above.
-        let _left = remove_all(&*fs, dir, &gone);
-        Ok((log, replayed.opened))
+        let mut opened = replayed.opened;
+        if opened.loss.is_some() && !gone.is_empty() {
+            // Nobody may need what those have promised who lost a part of it; but most of it is
+            // here, and a person may.
+            opened.aside = Some(put_aside(&*fs, dir, &gone)?);
+        } else {
+            // As above.
+            let _left = remove_all(&*fs, dir, &gone);
+        }
+        Ok((log, opened))
     }
 
     /// Reads entries, from any thread.
@@ -398,6 +405,20 @@ fn begin(
     live.append(&SegmentHead { previous }.encode())?;
     live.append(&front.checkpoint)?;
     Ok((live, bytes))
+}
+
+// Moves segments to a folder of their own, named after the last of them; says which.
+fn put_aside(fs: &dyn Fs, dir: &Path, segments: &[FileNumber]) -> Result<PathBuf> {
+    let last = segments.last().map_or(0, |number| number.0);
+    let folder = dir.join(format!("lost.{last}"));
+    fs.create_folder(&folder)?;
+    for number in segments {
+        let name = FileName::Wal(*number).to_string();
+        fs.rename(&dir.join(&name), &folder.join(&name))?;
+    }
+    fs.sync_dir(&folder)?;
+    fs.sync_dir(dir)?;
+    Ok(folder)
 }
 
 // Removes segments, however many of them cannot be; the first error.

@@ -1,7 +1,7 @@
 //! The segments of a directory back into an index, after a crash or a close.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use esker::internals::base::types::error::{Error, ErrorKind, Result};
 use esker::internals::base::types::ids::FileNumber;
@@ -35,6 +35,8 @@ pub struct Opened {
     pub torn_bytes: u64,
     /// What was lost, or was found damaged and not needed by any group.
     pub loss: Option<Loss>,
+    /// Where segments were put that nobody needs any more who may vote, if something was lost.
+    pub aside: Option<PathBuf>,
 }
 
 /// A log as it was read.

@@ -14,11 +14,20 @@ use crate::node::turn::{Cleared, NodeEvent};
 impl Consensus {
     /// Takes what came out of the shard.
     pub(crate) fn absorb(&mut self, output: Output, now: Now) {
-        let number = output.save.number;
+        // What is said again is in no save of its own: it waits for the last one that there was.
+        if !output.save.records.is_empty() {
+            self.last_saved = output.save.number;
+        }
+        let number = self.last_saved;
         let destroying = std::mem::take(&mut self.destroying).into_iter();
         let beginning = std::mem::take(&mut self.beginning).into_iter();
         let work = beginning.map(Work::Begun).chain(destroying.map(Work::Drop));
-        self.after_saves.extend(work.map(|work| (number, work)));
+        for work in work.collect::<Vec<_>>() {
+            match number <= self.last_durable {
+                true => self.do_after_save(work),
+                false => self.after_saves.push_back((number, work)),
+            }
+        }
         for Install { member, ticket } in output.installs {
             self.out.work.push(Work::Install(member, ticket));
             // The log's new beginning is the switch: until it is durable a crash leaves the old
@@ -76,7 +85,7 @@ impl Consensus {
             }
         });
         let entries = entries.collect();
-        self.replicas.add_unapplied(bytes);
+        self.replicas.add_unapplied(apply.member.group, bytes);
         self.out.work.push(Work::Apply(apply.member, entries));
     }
 

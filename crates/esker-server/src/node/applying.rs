@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use esker::internals::base::codec::checksum::hash64;
 use esker::{Db, Error, Keyspace, KeyspaceOptions, Result};
 use esker_raft::{GroupId, Member, ReplicaId};
 
@@ -37,8 +38,19 @@ pub struct Applied {
 pub struct Voice {
     /// The address for clients.
     pub server: String,
+    /// The node.
+    pub node: u64,
     /// The incarnation.
     pub incarnation: u64,
+}
+
+// What the ids of scans begin with: another number for each node, life and keyspace, so that nobody
+// goes on with a stranger's scan after the lead has moved.
+fn scan_life(voice: &Voice, keyspace: &str) -> u64 {
+    let mut bytes = voice.node.to_le_bytes().to_vec();
+    bytes.extend_from_slice(&voice.incarnation.to_le_bytes());
+    bytes.extend_from_slice(keyspace.as_bytes());
+    hash64(&bytes)
 }
 
 /// What of a node's disk the state machines need.
@@ -167,6 +179,20 @@ impl Applying {
             self.take(work);
         }
         self.out.asks.extend(self.images.tick());
+        let machines = self.machines.values();
+        let unreadable = machines.filter(|machine| machine.view.is_unreadable());
+        for member in unreadable.map(|it| it.member).collect::<Vec<_>>() {
+            self.out.asks.push(Ask::Retired(member));
+            let why = "its rows cannot be read".to_owned();
+            self.take(Work::Retire(member, why));
+        }
+        self.retry_parked();
+    }
+
+    /// Replicas that were told to wait are tried again by the next [`Applying::run`]: what they
+    /// wait for is often over in a few milliseconds, so whoever has a timer calls this before the
+    /// tick.
+    pub fn retry_parked(&mut self) {
         for group in std::mem::take(&mut self.parked) {
             if let Some(machine) = self.machines.get_mut(&group) {
                 machine.is_parked = false;
@@ -222,7 +248,7 @@ impl Applying {
         let since = (
             mark.raft.applied.index,
             mark.clock_us,
-            self.voice.incarnation,
+            scan_life(&self.voice, keyspace.name()),
         );
         View::new(member, keyspace.clone(), place, since)
     }
@@ -255,7 +281,7 @@ impl Applying {
     fn queue(&mut self, member: Member, entries: Vec<Entry>) {
         let found = self.machines.get_mut(&member.group);
         let Some(machine) = found.filter(|machine| machine.member == member) else {
-            self.forget(entries);
+            self.forget(member.group, entries);
             return;
         };
         machine.queue.extend(entries);
@@ -265,9 +291,10 @@ impl Applying {
     }
 
     // Entries that nobody here will apply: they may be done elsewhere.
-    fn forget(&mut self, entries: impl IntoIterator<Item = Entry>) {
+    fn forget(&mut self, group: GroupId, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
-            self.replicas.take_unapplied(entry_bytes(&entry.committed));
+            self.replicas
+                .take_unapplied(group, entry_bytes(&entry.committed));
             let unknown = entry.requests.into_iter().map(|it| (it, Reply::Unknown));
             self.out.replies.extend(unknown);
         }
@@ -290,7 +317,8 @@ impl Applying {
                     let Some(entry) = machine.queue.pop_front() else {
                         break;
                     };
-                    self.replicas.take_unapplied(entry_bytes(&entry.committed));
+                    self.replicas
+                        .take_unapplied(group, entry_bytes(&entry.committed));
                     let clock_us = machine.replica.mark().clock_us;
                     if let Some(state) = machine.replica.meta() {
                         machine.view.set_meta(Arc::clone(state));
@@ -342,7 +370,7 @@ impl Applying {
                 standing.damage = Some(why.to_owned());
             });
             self.images.withdraw(member);
-            self.forget(machine.queue);
+            self.forget(member.group, machine.queue);
         }
         match self.switches.get(member.group)? {
             Some(known) if known.member == member && !is_ended(&known) => {
@@ -353,25 +381,25 @@ impl Applying {
         }
     }
 
-    // Nothing of the replica is needed: its record goes first, so that no opening looks for it.
+    // Nothing of the replica is needed. Its record goes last: rows without one are a loss.
     pub(crate) fn drop_replica(&mut self, member: Member) -> Result<()> {
         let found = self.machines.get(&member.group);
         if found.is_some_and(|machine| machine.member == member)
             && let Some(machine) = self.machines.remove(&member.group)
         {
             self.images.withdraw(member);
-            self.forget(machine.queue);
+            self.forget(member.group, machine.queue);
         }
         self.replicas.remove_view(member);
-        let known = self.switches.get(member.group)?;
-        if known.is_some_and(|known| known.member == member) {
-            self.switches.remove(member.group)?;
-        }
         for name in self.db.keyspaces() {
             let keyspace = ReplicaKeyspace::parse(&name);
             if keyspace.is_some_and(|keyspace| keyspace.member == member) {
                 self.db.drop_keyspace(&name)?;
             }
+        }
+        let known = self.switches.get(member.group)?;
+        if known.is_some_and(|known| known.member == member) {
+            self.switches.remove(member.group)?;
         }
         Ok(())
     }

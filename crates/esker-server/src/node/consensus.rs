@@ -13,7 +13,7 @@ use esker_raft::{
 };
 
 use crate::node::ask::{Ask, Begin, LogPressure, Work};
-use crate::node::limits::{HOLD_MAX, KEPT_ENTRIES, QUEUED_MAX, WAITING_BYTES_MAX};
+use crate::node::limits::{HOLD_MAX, QUEUED_MAX, WAITING_BYTES_MAX};
 use crate::node::replicas::Replicas;
 use crate::node::request::{Answer, Now, Reply, RequestId};
 use crate::node::seat::{Content, Held, Lead, QueuedWrite, Seat, payloads};
@@ -36,6 +36,7 @@ pub struct Consensus {
     pub(crate) shard: Shard,
     pub(crate) replicas: Arc<Replicas>,
     pub(crate) cluster: u8,
+    kept_entries: u64,
     pub(crate) seats: BTreeMap<GroupId, Seat>,
     /// Groups with writes of this turn.
     pub(crate) written: BTreeSet<GroupId>,
@@ -52,16 +53,25 @@ pub struct Consensus {
     pub(crate) beginning: Vec<Member>,
     /// What may be done once a save is durable, oldest first.
     pub(crate) after_saves: VecDeque<(SaveNumber, Work)>,
+    /// The last save that has records, and the last that is durable.
+    pub(crate) last_saved: SaveNumber,
+    pub(crate) last_durable: SaveNumber,
     pub(crate) out: Turn,
 }
 
 impl Consensus {
-    /// The groups of `shard`, none of which has begun yet.
-    pub fn new(shard: Shard, replicas: Arc<Replicas>, cluster: u8) -> Consensus {
+    /// The groups of `shard`, none of which has begun yet. Each keeps so many entries that nobody
+    /// lacks.
+    pub fn new(
+        shard: Shard,
+        replicas: Arc<Replicas>,
+        (cluster, kept_entries): (u8, u64),
+    ) -> Consensus {
         Consensus {
             shard,
             replicas,
             cluster,
+            kept_entries,
             seats: BTreeMap::new(),
             written: BTreeSet::new(),
             holding: BTreeSet::new(),
@@ -72,6 +82,8 @@ impl Consensus {
             destroying: Vec::new(),
             beginning: Vec::new(),
             after_saves: VecDeque::new(),
+            last_saved: SaveNumber(0),
+            last_durable: SaveNumber(0),
             out: Turn::default(),
         }
     }
@@ -172,7 +184,8 @@ impl Consensus {
         let is_behind =
             self.pressure.is_full || self.replicas.unapplied_bytes() > WAITING_BYTES_MAX;
         for message in messages {
-            if is_behind && brings_entries(&message) {
+            let is_behind = || is_behind || self.replicas.is_behind(message.group);
+            if brings_entries(&message) && is_behind() {
                 continue;
             }
             // A message that is dropped is lost, which Raft endures.
@@ -185,7 +198,8 @@ impl Consensus {
         let request = held.request();
         let is_write = matches!(held, Held::Write(_));
         let bytes = self.waiting_bytes + self.replicas.unapplied_bytes() + held.size_bytes();
-        let is_full = is_write && (self.pressure.is_full || bytes > WAITING_BYTES_MAX);
+        let has_no_room = self.pressure.is_full || bytes > WAITING_BYTES_MAX;
+        let is_full = is_write && (has_no_room || self.replicas.is_behind(group));
         let Some(seat) = self.seats.get_mut(&group).filter(|seat| !seat.is_damaged) else {
             self.reply(request, Reply::NotLeader(None));
             return;
@@ -322,11 +336,17 @@ impl Consensus {
             let Some((_, work)) = self.after_saves.pop_front() else {
                 return;
             };
-            if let Work::Drop(member) = work {
-                self.out.events.push(NodeEvent::Destroyed(member));
-            }
-            self.out.work.push(work);
+            self.do_after_save(work);
         }
+        self.last_durable = number;
+    }
+
+    /// Has done what waited for a save.
+    pub(crate) fn do_after_save(&mut self, work: Work) {
+        if let Work::Drop(member) = work {
+            self.out.events.push(NodeEvent::Destroyed(member));
+        }
+        self.out.work.push(work);
     }
 
     fn feel(&mut self, pressure: LogPressure) {
@@ -335,10 +355,10 @@ impl Consensus {
             false => Keep::ForFollowers,
         };
         for pin in &pressure.pins {
-            let Some(seat) = self.seats.get(&pin.group) else {
-                continue;
-            };
-            self.shard.compact(seat.member, seat.flushed, keep);
+            // What was in files before this life counts as well.
+            if let Some(view) = self.replicas.view(pin.group) {
+                self.shard.compact(view.member, view.flushed(), keep);
+            }
         }
         self.pressure = pressure;
     }
@@ -346,12 +366,7 @@ impl Consensus {
     // Logs of which more is in files need less.
     fn compact_flushed(&mut self) {
         for (member, index) in self.replicas.take_flushed() {
-            let found = self.seats.get_mut(&member.group);
-            let Some(seat) = found.filter(|seat| seat.member == member) else {
-                continue;
-            };
-            seat.flushed = seat.flushed.max(index);
-            let unneeded = seat.flushed.saturating_sub(KEPT_ENTRIES);
+            let unneeded = index.saturating_sub(self.kept_entries);
             self.shard.compact(member, unneeded, Keep::ForFollowers);
         }
     }

@@ -6,7 +6,7 @@ use esker_raft::{Mark, Member, NodeId, ReplicaId, Start};
 use crate::node::applying::Applying;
 use crate::node::ask::{Ask, Begin};
 use crate::node::keyspace_name::ReplicaKeyspace;
-use crate::node::switch::{State, Switch};
+use crate::node::switch::{State, Switch, VOTERS_MAX};
 use crate::partition::mark::ReplicaMark;
 
 /// A replica that is to be here from now on.
@@ -26,20 +26,24 @@ impl Applying {
     /// destroyed here; those of the engine.
     pub fn create(&mut self, create: Create) -> Result<Begin> {
         let member = create.member;
+        let is_named = create.first.iter().any(|voter| voter.0 == member.replica);
+        if create.first.len() > VOTERS_MAX || (!create.first.is_empty() && !is_named) {
+            let message = format!("{member} is none of the voters that its group begins with");
+            return Err(Error::invalid(message));
+        }
         let gone = self.log.destroyed(member.group);
         if gone.is_some_and(|gone| gone >= member.replica) {
             let message = format!("{member} was destroyed here: its successor needs a larger id");
             return Err(Error::invalid(message));
         }
         match self.switches.get(member.group)? {
-            Some(known) if known.member == member && self.has(member) => {}
-            // What is kept of one that was lost makes room for its successor.
-            Some(known) if is_retired(&known) && known.member.replica < member.replica => {
-                self.drop_replica(known.member)?;
-                self.switches.set(&new_switch(&create))?;
-            }
+            Some(known) if known.member == member && self.may_go_on(&known) => {}
+            // What is kept of one that was lost is somebody's to give up, and not in passing.
             Some(known) => {
-                let message = format!("{} is here: {member} cannot be", known.member);
+                let message = format!(
+                    "{} is here: {member} cannot be before it is purged",
+                    known.member
+                );
                 return Err(Error::invalid(message));
             }
             None => self.switches.set(&new_switch(&create))?,
@@ -66,11 +70,17 @@ impl Applying {
     ///
     /// Errors: those of the engine.
     pub fn purge(&mut self, member: Member) -> Result<Ask> {
-        if let Some(known) = self.switches.get(member.group)?
-            && known.member == member
-        {
-            let state = State::Purging;
-            self.switches.set(&Switch { state, ..known })?;
+        match self.switches.get(member.group)? {
+            Some(known) if known.member == member => {
+                let state = State::Purging;
+                self.switches.set(&Switch { state, ..known })?;
+            }
+            // It would end with its successor, which nobody has spoken of.
+            Some(known) if known.member.replica < member.replica => {
+                let message = format!("{} is here, and not {member}", known.member);
+                return Err(Error::invalid(message));
+            }
+            _ => {}
         }
         Ok(Ask::Destroy(member))
     }
@@ -86,14 +96,15 @@ impl Applying {
         }
     }
 
+    // It is here, or was written down and could not be made: then it is made now.
+    fn may_go_on(&self, known: &Switch) -> bool {
+        self.has(known.member) || known.state == State::Beginning
+    }
+
     fn has(&self, member: Member) -> bool {
         let found = self.machines.get(&member.group);
         found.is_some_and(|machine| machine.member == member)
     }
-}
-
-fn is_retired(switch: &Switch) -> bool {
-    switch.state == State::Retired
 }
 
 fn new_switch(create: &Create) -> Switch {

@@ -14,6 +14,9 @@ pub const QUEUED_MAX: usize = 4096;
 /// Bytes of all writes that wait for their entry, and of all entries that wait to be applied.
 pub const WAITING_BYTES_MAX: usize = 256 << 20;
 
+/// The same of the entries of one group that wait to be applied.
+pub const GROUP_WAITING_BYTES_MAX: usize = 32 << 20;
+
 /// Entries that are kept though nobody lacks them: `raft` 0.7.0 lets an answer that comes late
 /// lower what a leader takes a follower to have, and near the compacted end it asks for an image
 /// that nobody needs.

@@ -89,11 +89,14 @@ impl Logging {
             return Ok(());
         };
         // Entries that others take the place of are durable no more, from before they are written.
-        for record in &self.taken {
-            note(&self.replicas, &mut self.unsynced, record);
-        }
+        self.taken
+            .iter()
+            .for_each(|record| lower(&self.replicas, record));
         match self.log.append(&self.taken) {
             Ok(_) => {
+                for record in &self.taken {
+                    note(&mut self.unsynced, record);
+                }
                 self.taken.clear();
                 self.taken_number = None;
                 self.appended = Some(number);
@@ -173,22 +176,23 @@ impl Logging {
     }
 }
 
-// What a record that is about to be appended says of how far the log of its group is durable.
-fn note(replicas: &Replicas, unsynced: &mut BTreeMap<GroupId, Option<u64>>, record: &Record) {
-    let group = record.group();
-    let last = unsynced.entry(group).or_default();
+// Entries of the group from the record's first one on are not durable any more.
+fn lower(replicas: &Replicas, record: &Record) {
+    let Record::Append { group, entries } = record else {
+        return;
+    };
+    if let (Some(first), Some(view)) = (entries.first(), replicas.view(*group))
+        && view.durable() >= first.index
+    {
+        view.set_durable(first.index - 1);
+    }
+}
+
+// What is appended, and will be durable with the next sync.
+fn note(unsynced: &mut BTreeMap<GroupId, Option<u64>>, record: &Record) {
+    let last = unsynced.entry(record.group()).or_default();
     match record {
-        Record::Append { entries, .. } => {
-            let (Some(first), Some(end)) = (entries.first(), entries.last()) else {
-                return;
-            };
-            if let Some(view) = replicas.view(group)
-                && view.durable() >= first.index
-            {
-                view.set_durable(first.index - 1);
-            }
-            *last = Some(end.index);
-        }
+        Record::Append { entries, .. } => *last = entries.last().map(|entry| entry.index),
         Record::Begin { index, .. } => *last = Some(*index),
         Record::Destroy { .. } => *last = None,
         Record::Hard { .. } | Record::Compact { .. } => {}

@@ -10,12 +10,14 @@ use std::sync::Arc;
 use esker::internals::env::bundle::Env;
 use esker::{Builder, Db, Error, Result};
 use esker_raft::{GroupId, LogState, Options, Shard};
+use esker_rpc::value::CLUSTER_MAX;
 
 use crate::disk_log::{DiskLog, DiskLogOptions, LogReader, Opened};
 use crate::node::applying::{Applying, Disk, Voice};
 use crate::node::consensus::Consensus;
 use crate::node::identity::{Identity, begin_life, settle};
 use crate::node::keyspace_name::ReplicaKeyspace;
+use crate::node::limits::KEPT_ENTRIES;
 use crate::node::logging::Logging;
 use crate::node::rejoining::begin_all;
 use crate::node::replicas::{RaftLogHooks, Replicas};
@@ -43,6 +45,8 @@ pub struct NodeOptions {
     pub log_segment_bytes: u64,
     /// Bytes of the raft log at the most, before writers are told that the node is busy.
     pub log_bytes_max: u64,
+    /// Entries of each group that are kept though nobody lacks them.
+    pub kept_entries: u64,
     /// Settings of the engine by their names.
     pub engine: Vec<(String, String)>,
 }
@@ -56,6 +60,7 @@ impl Default for NodeOptions {
             raft: Options::default(),
             log_segment_bytes: DiskLogOptions::default().segment_bytes,
             log_bytes_max: 4 << 30,
+            kept_entries: KEPT_ENTRIES,
             engine: Vec::new(),
         }
     }
@@ -66,12 +71,16 @@ impl Default for NodeOptions {
 /// Errors: `Locked` while somebody else has it open; `Invalid` of another cluster's; those of
 /// [`begin_life`], the raft log and the engine. A replica that has lost something is no error.
 pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Found)> {
+    if options.cluster_number > CLUSTER_MAX {
+        let message = format!("the number of a cluster is at most {CLUSTER_MAX}");
+        return Err(Error::invalid(message));
+    }
     env.fs.create_dir_all(dir)?;
     let lock = env.fs.lock(&dir.join("LOCK"))?;
     let identity = begin_life(env, dir, options.cluster)?;
     let segment_bytes = options.log_segment_bytes;
     let (log, opened) = DiskLog::open(env, &dir.join("raft"), DiskLogOptions { segment_bytes })?;
-    let Opened { loss, .. } = opened;
+    let Opened { loss, aside, .. } = opened;
     let replicas = Arc::<Replicas>::default();
     let db = open_engine(env, dir, &options.engine, &replicas)?;
     let switches = Switches::new(&db.keyspace(NODE_KEYSPACE)?);
@@ -89,11 +98,16 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
     };
     let voice = Voice {
         server: options.server,
+        node: identity.node.0,
         incarnation: identity.incarnation,
     };
     let mut stages = Stages {
         identity,
-        consensus: Consensus::new(shard, Arc::clone(&replicas), options.cluster_number),
+        consensus: Consensus::new(
+            shard,
+            Arc::clone(&replicas),
+            (options.cluster_number, options.kept_entries),
+        ),
         logging: Logging::new(log, Arc::clone(&replicas), options.log_bytes_max),
         applying: Applying::new(disk, Arc::clone(&replicas), voice),
         replicas,
@@ -101,14 +115,17 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
         lock,
     };
     let mut found = Found {
-        loss: loss.as_ref().map(|loss| loss.error.to_string()),
+        loss: loss.as_ref().map(|loss| match &aside {
+            Some(folder) => format!("{} (segments kept in {})", loss.error, folder.display()),
+            None => loss.error.to_string(),
+        }),
         ..Found::default()
     };
     let (switches, logs) = (stages.applying.switches()?, all_logs(&reader));
     refuse_lost_rows(&stages.db, &switches, &logs)?;
     let settled = settle_identity(env, dir, &stages, (&switches, &logs))?;
     stages.identity = settled;
-    let lost = loss.map(|loss| loss.groups).unwrap_or_default();
+    let lost = loss.map(|loss| loss.groups);
     let keyspaces = begin_all(&mut stages, (switches, logs, lost), &mut found)?;
     for name in stages.db.keyspaces() {
         let keyspace = ReplicaKeyspace::parse(&name);

@@ -21,7 +21,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use esker::{Db, ErrorKind, Result};
+use esker::{Db, ErrorKind, Keyspace, Result};
 use esker_raft::{FIRST, GroupId, LogState, Mark, Member, ReplicaId, Start};
 
 use crate::node::ask::Begin;
@@ -45,11 +45,11 @@ impl Kept {
     }
 }
 
-/// Records, logs, and who lost something in this opening.
+/// Records and logs; and who lost something in this opening, if the log has lost anything.
 pub type Traces = (
     Vec<Switch>,
     BTreeMap<GroupId, LogState>,
-    Vec<(GroupId, ReplicaId)>,
+    Option<Vec<(GroupId, ReplicaId)>>,
 );
 
 /// Has every replica take part that may.
@@ -77,13 +77,15 @@ pub fn begin_all(
             stages.consensus.destroy(member);
             continue;
         }
-        let is_lost = is_gone || lost.contains(&(member.group, member.replica));
+        let named = (member.group, member.replica);
+        let is_named = lost.as_ref().is_some_and(|lost| lost.contains(&named));
+        let is_lost = is_gone || is_named;
         let begun = match (switch.state, is_lost) {
             (State::Retired, _) => Err("it has lost what it promised".to_owned()),
             (_, true) => Err("the raft log has lost what it promised".to_owned()),
             (_, false) => {
                 let own = keyspaces.get(&member).map_or(&[][..], Vec::as_slice);
-                how_it_begins((&stages.db, own), &switch, log, !lost.is_empty())?
+                how_it_begins((&stages.db, own), &switch, log, lost.is_some())?
             }
         };
         let opened = match begun {
@@ -155,9 +157,13 @@ fn how_it_begins(
     let Some(state) = log else {
         let is_new = switch.state == State::Beginning && !has_log_lost;
         let rows = db.existing_keyspace(&plain.name());
-        let flushed = rows.map(|rows| rows.flushed_mark()).transpose()?.flatten();
-        let mark = flushed.map(|mark| ReplicaMark::decode(&mark));
-        let is_bare = mark.is_none_or(|mark| mark.is_ok_and(|mark| mark.is_as_begun()));
+        let is_bare = match &rows {
+            None => true,
+            Some(rows) => match rows.flushed_mark()? {
+                None => is_empty(rows)?,
+                Some(mark) => ReplicaMark::decode(&mark)?.is_as_begun(),
+            },
+        };
         return Ok(match is_new && is_bare {
             true => Ok(first_start(switch, plain)),
             false => Err("the raft log has nothing of it any more".to_owned()),
@@ -170,7 +176,13 @@ fn how_it_begins(
         };
         let mark = match rows.flushed_mark()?.map(|mark| ReplicaMark::decode(&mark)) {
             Some(Ok(mark)) => mark,
-            Some(Err(error)) => return Ok(Err(error.to_string())),
+            Some(Err(error)) if error.kind() == ErrorKind::Corruption => {
+                return Ok(Err(error.to_string()));
+            }
+            Some(Err(error)) => return Err(error),
+            None if !is_empty(&rows)? && keyspace == plain => {
+                return Ok(Err("its rows have lost their mark".to_owned()));
+            }
             // Nothing of it was ever flushed: it is what its group began with, or an image that
             // has not arrived.
             None if keyspace == plain => as_begun(state),
@@ -193,6 +205,10 @@ fn how_it_begins(
         mark,
         durable: state.last.index,
     }))
+}
+
+fn is_empty(rows: &Keyspace) -> Result<bool> {
+    Ok(rows.iter()?.next().transpose()?.is_none())
 }
 
 // Only the beginning of a group may be without a mark that was flushed.

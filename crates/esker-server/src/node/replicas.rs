@@ -8,6 +8,7 @@ use esker::OwnLog;
 use esker_raft::{GroupId, Member};
 
 use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
+use crate::node::limits::GROUP_WAITING_BYTES_MAX;
 use crate::node::view::View;
 use crate::partition::mark::ReplicaMark;
 
@@ -91,14 +92,27 @@ impl Replicas {
         self.unapplied_bytes.load(Ordering::SeqCst)
     }
 
-    /// So many more bytes of entries are to be applied.
-    pub fn add_unapplied(&self, bytes: usize) {
-        self.unapplied_bytes.fetch_add(bytes, Ordering::SeqCst);
+    /// Whether a group has so many of them that it takes no more: one that waits for its keyspace
+    /// must not fill the room of all.
+    pub fn is_behind(&self, group: GroupId) -> bool {
+        let view = self.view(group);
+        view.is_some_and(|view| view.unapplied_bytes() > GROUP_WAITING_BYTES_MAX)
     }
 
-    /// So many bytes of entries are applied, or never will be.
-    pub fn take_unapplied(&self, bytes: usize) {
+    /// So many more bytes of entries of a group are to be applied.
+    pub fn add_unapplied(&self, group: GroupId, bytes: usize) {
+        self.unapplied_bytes.fetch_add(bytes, Ordering::SeqCst);
+        if let Some(view) = self.view(group) {
+            view.add_unapplied(bytes);
+        }
+    }
+
+    /// So many bytes of entries of a group are applied, or never will be.
+    pub fn take_unapplied(&self, group: GroupId, bytes: usize) {
         self.unapplied_bytes.fetch_sub(bytes, Ordering::SeqCst);
+        if let Some(view) = self.view(group) {
+            view.take_unapplied(bytes);
+        }
     }
 
     fn flushed_cell(&self) -> MutexGuard<'_, BTreeMap<Member, u64>> {

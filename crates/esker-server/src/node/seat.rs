@@ -88,8 +88,6 @@ pub struct Seat {
     pub writes: Vec<QueuedWrite>,
     /// Requests that wait for a leader, and until when, oldest first.
     pub held: VecDeque<(Duration, Held)>,
-    /// The last entry that is in files.
-    pub flushed: u64,
 }
 
 impl Seat {
@@ -101,7 +99,6 @@ impl Seat {
             is_damaged: false,
             writes: Vec::new(),
             held: VecDeque::new(),
-            flushed: 0,
         }
     }
 

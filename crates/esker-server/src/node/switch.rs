@@ -26,7 +26,7 @@ const ROW: u8 = b'r';
 const FACT: u8 = b'f';
 
 /// As many voters as a group has replicas at the most.
-const VOTERS_MAX: usize = 16;
+pub const VOTERS_MAX: usize = 16;
 
 /// What is to become of a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

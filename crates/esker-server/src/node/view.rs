@@ -1,10 +1,10 @@
 //! What all threads may know of one replica here, and the reads that are served from it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker::internals::env::clock::Clock;
-use esker::{Error, Keyspace, Result};
+use esker::{Error, ErrorKind, Keyspace, Result};
 use esker_raft::{Member, NodeId, ReplicaId};
 use esker_rpc::message::call::Silence;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
@@ -47,34 +47,49 @@ pub struct View {
     applied: AtomicU64,
     durable: AtomicU64,
     flushed: AtomicU64,
+    unapplied_bytes: AtomicUsize,
+    is_unreadable: AtomicBool,
 }
 
 impl View {
-    /// A view of a replica that has applied everything up to an entry, at the partition's time.
+    /// A view of a replica that has applied everything up to an entry, at the partition's time. Ids
+    /// of its scans begin with the lower bits of the last number.
     pub fn new(
         member: Member,
         keyspace: Keyspace,
         place: Place,
-        (applied, clock_us, incarnation): (u64, u64, u64),
+        (applied, clock_us, life): (u64, u64, u64),
     ) -> View {
         View {
             member,
             keyspace,
             place,
-            scans: Scans::new(incarnation, None),
+            scans: Scans::new(life, None),
             standing: Mutex::default(),
             meta: Mutex::default(),
             clock_us: AtomicU64::new(clock_us),
             applied: AtomicU64::new(applied),
             durable: AtomicU64::new(0),
             flushed: AtomicU64::new(0),
+            unapplied_bytes: AtomicUsize::new(0),
+            is_unreadable: AtomicBool::new(false),
         }
     }
 
     /// Answers a call that reads, and that consensus has cleared.
     ///
-    /// Errors: those of reading; `Invalid` of a call that writes.
+    /// Errors: those of reading; `Invalid` of a call that writes. `Corruption` retires the replica.
     pub fn serve(&self, call: &KeyCall, clock: &dyn Clock) -> Result<KeyAnswer> {
+        let served = self.read(call, clock);
+        if let Err(error) = &served
+            && error.kind() == ErrorKind::Corruption
+        {
+            self.is_unreadable.store(true, Ordering::SeqCst);
+        }
+        served
+    }
+
+    fn read(&self, call: &KeyCall, clock: &dyn Clock) -> Result<KeyAnswer> {
         // The partition's clock stands while nobody writes; values end all the same.
         let unix_s = clock.unix_time().as_secs();
         let now = WireSecond::of_unix(unix_s.max(self.clock_us() / US_PER_S));
@@ -173,6 +188,30 @@ impl View {
     /// are not synced.
     pub fn set_durable(&self, index: u64) {
         self.durable.store(index, Ordering::SeqCst);
+    }
+
+    /// Whether a read has met rows that are not what was written.
+    pub fn is_unreadable(&self) -> bool {
+        self.is_unreadable.load(Ordering::SeqCst)
+    }
+
+    /// Bytes of entries that are committed and not applied.
+    pub fn unapplied_bytes(&self) -> usize {
+        self.unapplied_bytes.load(Ordering::SeqCst)
+    }
+
+    /// So many more of them.
+    pub fn add_unapplied(&self, bytes: usize) {
+        self.unapplied_bytes.fetch_add(bytes, Ordering::SeqCst);
+    }
+
+    /// So many fewer, or none: a view that is new did not see all of them come.
+    pub fn take_unapplied(&self, bytes: usize) {
+        let fewer = |now: usize| Some(now.saturating_sub(bytes));
+        // It always finds a number to put.
+        let _ = self
+            .unapplied_bytes
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
     }
 
     /// The last entry that is in files.

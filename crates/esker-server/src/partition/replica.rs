@@ -34,9 +34,10 @@ pub enum Brought {
 pub enum NotApplied {
     /// Not now: memory, disk or compactions are behind. The same entry is to be tried again.
     Later(Error),
-    /// The state cannot be read, or the entry cannot: this replica is damaged, others need not be.
+    /// The state cannot be read: this replica is damaged, others need not be.
     Damaged(Error),
-    /// The whole database refuses writes.
+    /// This process cannot go on with it: the database refuses writes, or the entry is of a newer
+    /// version.
     Ended(Error),
 }
 
@@ -197,8 +198,10 @@ impl Replica {
 fn classify(error: Error) -> NotApplied {
     match error.kind() {
         ErrorKind::Busy | ErrorKind::OutOfSpace | ErrorKind::OutOfFiles => NotApplied::Later(error),
-        ErrorKind::Faulted | ErrorKind::Closed => NotApplied::Ended(error),
-        _ => NotApplied::Damaged(error),
+        ErrorKind::Corruption => NotApplied::Damaged(error),
+        // Whatever it is, the rows need not be damaged: a newer Esker wrote the entry, or the disk
+        // does not answer. The next life may go on where this one ends.
+        _ => NotApplied::Ended(error),
     }
 }
 

@@ -9,6 +9,7 @@ mod partition_model;
 mod partition;
 mod requests;
 mod sole_node;
+mod rejoining;
 mod net;
 mod cluster_node;
 mod front;

@@ -21,9 +21,9 @@ use esker_server::node::{
 use crate::partition_model::raw;
 use crate::requests::write;
 
-const DIR: &str = "/node";
+pub const DIR: &str = "/node";
 
-fn now(step: u64) -> Now {
+pub fn now(step: u64) -> Now {
     Now {
         monotonic: Duration::from_millis(step * 50),
         unix_us: 1_700_000_000_000_000 + step * 50_000,
@@ -34,29 +34,32 @@ fn group() -> GroupId {
     group_of(1, 0)
 }
 
-fn member() -> Member {
+pub fn member() -> Member {
     Member {
         group: group(),
         replica: ReplicaId(1),
     }
 }
 
-fn options() -> NodeOptions {
+pub fn options() -> NodeOptions {
     NodeOptions {
         log_segment_bytes: 32 << 10,
+        // Everything that is in files is compacted, and a log of some segments is a long one.
+        log_bytes_max: 128 << 10,
+        kept_entries: 0,
         ..NodeOptions::default()
     }
 }
 
-fn open_node(env: &Env) -> esker::Result<(Stages, Found)> {
+pub fn open_node(env: &Env) -> esker::Result<(Stages, Found)> {
     open(env, Path::new(DIR), options())
 }
 
 /// What a client has asked for, and was told.
 #[derive(Default)]
-struct Client {
+pub struct Client {
     asked: BTreeMap<u64, Vec<u8>>,
-    acknowledged: Vec<u64>,
+    pub acknowledged: Vec<u64>,
 }
 
 fn put(key: Vec<u8>, value: &str) -> KeyCall {
@@ -79,7 +82,7 @@ impl Client {
 }
 
 // A short life: `steps` turns with a write in each, everything done at once, flushes between.
-fn live(
+pub fn live(
     stages: &mut Stages,
     world: &SimWorld,
     steps: std::ops::Range<u64>,
@@ -113,7 +116,7 @@ fn live(
     Ok(())
 }
 
-fn rows(stages: &Stages) -> BTreeMap<Vec<u8>, Vec<u8>> {
+pub fn rows(stages: &Stages) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let view = stages.replicas.view(group()).unwrap();
     let rows = view.keyspace.iter().unwrap().map(|row| row.unwrap());
     rows.map(|(key, value)| (key.to_vec(), value.to_vec()))
@@ -149,7 +152,7 @@ fn check(world: &SimWorld, client: &Client, story: &str) {
     );
 }
 
-fn new_world(seed: u64) -> SimWorld {
+pub fn new_world(seed: u64) -> SimWorld {
     let world = SimWorld::new(seed);
     identity::create(&world.env(), Path::new(DIR), 77, NodeId(1)).unwrap();
     world
