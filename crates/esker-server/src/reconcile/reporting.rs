@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use esker_raft::{GroupId, Member, Status};
+use esker_raft::{GroupId, Member, ReplicaId, Status};
 
 use crate::meta::ids::ClusterId;
 use crate::meta::report::{ReplicaReport, Report, Role};
@@ -36,6 +36,8 @@ pub struct Reporter {
     home: Home,
     /// Replicas that take no part any more, and why. What is left of them is on the disk.
     damaged: BTreeMap<Member, String>,
+    /// The last replica of each group that was destroyed here since the node was opened.
+    destroyed: BTreeMap<GroupId, ReplicaId>,
 }
 
 impl Reporter {
@@ -44,6 +46,7 @@ impl Reporter {
         Reporter {
             home,
             damaged: found.damaged.iter().cloned().collect(),
+            destroyed: BTreeMap::new(),
         }
     }
 
@@ -61,6 +64,8 @@ impl Reporter {
             }
             NodeEvent::Destroyed(member) => {
                 self.damaged.remove(member);
+                let last = self.destroyed.entry(member.group).or_insert(member.replica);
+                *last = (*last).max(member.replica);
                 true
             }
             NodeEvent::Leader { member, leader, .. } => {
@@ -102,8 +107,13 @@ impl Reporter {
             space_total_bytes: space.total,
             space_free_bytes: space.free,
             replicas: told.into_values().collect(),
-            // What was lost is damaged here until meta says that it is not needed.
-            lost: Vec::new(),
+            // What was lost is damaged here until meta says that it is not needed. What was
+            // destroyed is never made again, and meta may wish it: it must know.
+            lost: self
+                .destroyed
+                .iter()
+                .map(|(group, id)| (*group, *id))
+                .collect(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker::internals::env::sim::SimWorld;
 use esker::{Db, KeyspaceOptions};
-use esker_raft::{Configuration, NodeId, ReplicaId};
+use esker_raft::{Configuration, NodeId};
 
 use super::*;
 use crate::partition::place::Place;
@@ -152,4 +152,16 @@ fn meta_hears_at_once_of_a_new_leader_and_of_what_goes() {
     assert!(!reporter.note(&leader(2)), "its own node says so");
     assert!(reporter.note(&NodeEvent::Left(member(7, 1))));
     assert!(!reporter.note(&NodeEvent::BadFrame("short".to_owned())));
+}
+
+#[test]
+fn what_was_destroyed_here_is_told_for_it_is_never_made_again() {
+    let mut reporter = Reporter::new(home(), &Found::default());
+    assert_eq!(report(&reporter).lost, []);
+    for replica in [3, 5, 4] {
+        assert!(reporter.note(&NodeEvent::Destroyed(member(30, replica))));
+    }
+    reporter.note(&NodeEvent::Destroyed(member(31, 1)));
+    let lost = [(GroupId(30), ReplicaId(5)), (GroupId(31), ReplicaId(1))];
+    assert_eq!(report(&reporter).lost, lost);
 }
