@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 31] = [
     "get",
     "put",
     "merge",
@@ -28,6 +28,8 @@ const COMMANDS: [&str; 29] = [
     "kv",
     "table",
     "node",
+    "serve",
+    "cluster",
     "bench",
     "demo",
     "completions",

@@ -107,11 +107,15 @@ fn a_leader_is_killed_and_what_was_acknowledged_stays() {
     let bench = Bench::new();
     let cluster = Cluster { bench: &bench };
     let rows = cluster.start();
-    let metas = rows.iter().map(|row| address(row, "meta")).collect();
-    let mut settings = ClientSettings::default();
-    settings.call.timeout = SOON;
-    let client = Client::new(metas, settings);
+    // Its connections live in the runtime that it is asked in, so each has one of its own.
+    let client = || {
+        let metas = rows.iter().map(|row| address(row, "meta")).collect();
+        let mut settings = ClientSettings::default();
+        settings.call.timeout = SOON;
+        Client::new(metas, settings)
+    };
     let (written, killed) = block(async {
+        let client = client();
         let new = NewTable {
             name: "ships".to_owned(),
             partition_count: 4,
@@ -145,7 +149,7 @@ fn a_leader_is_killed_and_what_was_acknowledged_stays() {
     });
     cluster.command(&["restart", &killed]);
     block(async {
-        let table = client.table("ships").await.unwrap();
+        let table = client().table("ships").await.unwrap();
         for ship in written..written + 20 {
             write(&table, ship).await;
         }
