@@ -32,6 +32,10 @@
 //! Modules from the ground up; each imports only from those above it in this list.
 
 #![allow(
+    unnameable_types,
+    reason = "the inside of a program: what it shows is `run` and what plug-ins need"
+)]
+#![allow(
     clippy::disallowed_methods,
     reason = "a tool stands in the real world: files, clocks, threads and processes are its own"
 )]
