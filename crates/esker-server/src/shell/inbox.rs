@@ -10,6 +10,7 @@ use esker_rpc::message::meta::MetaCall;
 use crate::meta::command::NewNode;
 use crate::meta::report::Report;
 use crate::node::{Ask, Reply, RequestId};
+use crate::peer::ask::Asker;
 use crate::reconcile;
 
 /// Requests of clients that wait for a turn: what one turn takes is far below.
@@ -42,6 +43,8 @@ pub(crate) enum Told {
     Directives(Vec<u8>),
     /// The node that was asked does not lead meta; that one may.
     Elsewhere(Option<NodeId>),
+    /// A node asks for a page of an image.
+    Page(Vec<u8>, Asker),
     /// The connection to a node broke.
     NodeGone(NodeId),
     /// What this node leads is to be led by others; the groups for which that has begun are told.

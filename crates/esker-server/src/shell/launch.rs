@@ -1,43 +1,40 @@
 //! Starts the parts of a node, and gives each what it needs.
 
-use std::net::{SocketAddr, SocketAddrV4};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
+use esker::Db;
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::DirLock;
-use esker::{Db, ErrorKind};
-use esker_raft::{Member, NodeId, Options, ReplicaId};
-use tokio::net::TcpListener;
+use esker_raft::NodeId;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use crate::front::{DoorKind, Front, Opening, listen};
+use crate::front::{DoorKind, Front, Opening};
 use crate::log_lines::{Level, LogLines, Seldom};
-use crate::meta::ids::META;
 use crate::meta::rows::Addresses;
-use crate::node::{
-    Applying, Consensus, Create, Found, Identity, Logging, NodeOptions, Replicas, Stages, open,
-};
+use crate::node::{Applying, Consensus, Found, Identity, Images, Logging, Replicas, Stages};
 use crate::peer::format::Speaker;
 use crate::peer::link::LinkSettings;
 use crate::peer::links::Links;
 use crate::peer::listener::{PeerListener, PeerOpening};
 use crate::peer::registry::Registry;
-use crate::reconcile::knowledge::FACTS;
 use crate::reconcile::{Home, Knowledge, Leading, Reporter, Space};
 use crate::shell::apply_thread::{ApplyThread, Order};
 use crate::shell::brain::{Brain, Surroundings};
 use crate::shell::fault::Faults;
 use crate::shell::first_start::{FOUNDER, founding, settle};
+use crate::shell::image_thread::{ImageThread, Offered};
 use crate::shell::inbox::{Inbox, Outlet, Told, inbox};
 use crate::shell::known::Known;
 use crate::shell::log_thread::LogThread;
 use crate::shell::moments::Moments;
+use crate::shell::opening::{Listeners, door, have_meta, load_knowledge, open_stages, tell_found};
 use crate::shell::pending::Pending;
-use crate::shell::raft_thread::{RaftThread, TICK};
-use crate::shell::read_threads::read_queue;
+use crate::shell::raft_thread::RaftThread;
+use crate::shell::read_threads::{ReadThread, read_queue};
 use crate::shell::service::NodeService;
 use crate::shell::settings::Settings;
 use crate::shell::threads::{Running, spawn};
@@ -82,12 +79,6 @@ pub(crate) struct Doors {
     _peers: PeerListener,
 }
 
-struct Listeners {
-    meta: TcpListener,
-    keys: TcpListener,
-    peers: TcpListener,
-}
-
 /// Starts a node. Errors: why not, in a sentence that says what to do; nothing runs then.
 pub(crate) async fn launch(
     env: &Env,
@@ -118,110 +109,6 @@ pub(crate) async fn launch(
         handle,
     };
     shell.launch((stages, found), knowledge, listeners)
-}
-
-impl Listeners {
-    fn addresses(&self) -> Result<Addresses, String> {
-        let address = |listener: &TcpListener| {
-            listener
-                .local_addr()
-                .map_err(|error| format!("no address: {error}"))
-        };
-        Ok(Addresses {
-            client: v4(address(&self.keys)?)?,
-            meta: Some(v4(address(&self.meta)?)?),
-            peer: address(&self.peers)?,
-        })
-    }
-}
-
-fn v4(address: SocketAddr) -> Result<SocketAddrV4, String> {
-    match address {
-        SocketAddr::V4(address) => Ok(address),
-        SocketAddr::V6(address) => Err(format!("{address} cannot be told to clients: IPv4 only")),
-    }
-}
-
-async fn door(what: &str, address: SocketAddr) -> Result<TcpListener, String> {
-    listen(address).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => format!(
-            "{address}, for {what}, is taken by another program: end that one, or choose another \
-             port (0 takes any that is free)"
-        ),
-        _ => format!("{address}, for {what}: {error}"),
-    })
-}
-
-fn open_stages(
-    env: &Env,
-    settings: &Settings,
-    addresses: &Addresses,
-) -> Result<(Stages, Found), String> {
-    let ticks = |duration: Duration| {
-        usize::try_from(duration.as_millis() / TICK.as_millis()).unwrap_or(usize::MAX)
-    };
-    let memory = ("memory_limit".to_owned(), settings.memory_limit.to_string());
-    let options = NodeOptions {
-        server: addresses.client.to_string(),
-        raft: Options {
-            seed: settings.seed,
-            election_ticks: ticks(settings.election_timeout),
-            heartbeat_ticks: ticks(settings.heartbeat),
-            ..Options::default()
-        },
-        log_segment_bytes: settings.log_segment,
-        log_bytes_max: settings.log_max,
-        engine: [vec![memory], settings.engine.clone()].concat(),
-        ..NodeOptions::default()
-    };
-    open(env, &settings.dir, options).map_err(|error| match error.kind() {
-        ErrorKind::Locked => format!(
-            "another process has {} open: a node has its directory for itself",
-            settings.dir.display()
-        ),
-        _ => error.to_string(),
-    })
-}
-
-fn tell_found(found: &Found, log: &LogLines) {
-    if let Some(loss) = &found.loss {
-        log.write(
-            Level::Error,
-            &format!("the raft log has lost something: {loss}"),
-        );
-    }
-    for (member, why) in &found.damaged {
-        log.write(
-            Level::Error,
-            &format!("{member} takes no part any more: {why}"),
-        );
-    }
-    let line = format!("opened: {} replicas take part", found.running.len());
-    log.write(Level::Note, &line);
-}
-
-// The first node of a cluster begins with the group of meta, whose only voter it is. May be said
-// again.
-fn have_meta(stages: &mut Stages, env: &Env) -> Result<(), String> {
-    let replica = ReplicaId(1);
-    let member = Member {
-        group: META,
-        replica,
-    };
-    let first = vec![(replica, FOUNDER)];
-    let now = Moments(Arc::clone(&env.clock)).now();
-    let created = stages.create(Create { member, first }, now);
-    created.map_err(|error| error.to_string())
-}
-
-fn load_knowledge(stages: &Stages) -> Result<Knowledge, String> {
-    let rows = stages.applying.own_rows();
-    let mut facts = Vec::new();
-    for name in FACTS {
-        facts.extend(rows.fact(name).map_err(|error| error.to_string())?);
-    }
-    let knowledge = Knowledge::load(facts.iter().map(Vec::as_slice));
-    knowledge.map_err(|error| format!("what the node was told cannot be read: {error}"))
 }
 
 /// What the parts of a node are made with.
@@ -257,6 +144,7 @@ struct Parts {
     knowledge: Knowledge,
     serving: watch::Sender<bool>,
     outlet: Outlet,
+    db: Db,
 }
 
 impl Shell<'_> {
@@ -278,6 +166,7 @@ impl Shell<'_> {
             knowledge,
             serving: told,
             outlet,
+            db: stages.db.clone(),
         };
         let (raft, running) = self.threads(&shared, parts)?;
         let doors = self.doors(&shared, listeners)?;
@@ -362,8 +251,15 @@ impl Shell<'_> {
         let told = |error: std::io::Error| format!("no thread: {error}");
         let (saves, saves_end) = channel();
         let (orders, orders_end) = channel();
+        let (offers, offers_end) = channel();
+        let images = Arc::clone(parts.applying.images());
+        let image_thread = self.image_thread(shared, (offers_end, parts.db, Arc::clone(&images)));
         let waiters = (&shared.pending, &shared.inbox);
-        let (reads, reader) = read_queue(&shared.replicas, waiters, (&shared.moments, self.log));
+        let (reads, reader) = read_queue(
+            (&shared.replicas, &images),
+            waiters,
+            (&shared.moments, self.log),
+        );
         let log_thread = LogThread {
             logging: parts.logging,
             saves: saves_end,
@@ -403,6 +299,7 @@ impl Shell<'_> {
                 saves,
                 orders,
                 reads,
+                offers,
                 links,
                 moments,
                 log,
@@ -413,13 +310,34 @@ impl Shell<'_> {
         let mut running = vec![
             spawn("log", faults, move || log_thread.run()).map_err(told)?,
             spawn("apply", faults, move || apply_thread.run()).map_err(told)?,
+            spawn("image", faults, move || image_thread.run()).map_err(told)?,
         ];
-        for number in 1..=self.settings.read_threads {
-            let reader = reader.clone();
-            let read = spawn(&format!("read-{number}"), faults, move || reader.run());
-            running.push(read.map_err(told)?);
-        }
+        running.extend(self.read_threads(&reader, faults).map_err(told)?);
         Ok((raft.map_err(told)?, running))
+    }
+
+    fn read_threads(&self, reader: &ReadThread, faults: &Faults) -> std::io::Result<Vec<Running>> {
+        let start = |number| {
+            let reader = reader.clone();
+            spawn(&format!("read-{number}"), faults, move || reader.run())
+        };
+        (1..=self.settings.read_threads).map(start).collect()
+    }
+
+    fn image_thread(
+        &self,
+        shared: &Shared,
+        (offers, db, images): (Receiver<Offered>, Db, Arc<Images>),
+    ) -> ImageThread {
+        ImageThread {
+            offers,
+            waiting: BTreeMap::new(),
+            db,
+            images,
+            links: Arc::clone(&shared.links),
+            inbox: shared.inbox.clone(),
+            log: self.log.clone(),
+        }
     }
 
     fn surroundings(

@@ -2,10 +2,10 @@
 //!
 //! `quantity` reads bytes and durations, `settings` is what a node may be told, `catalog` tells
 //! each setting once, `config` reads files and words by it and says where each value came from.
-//! `launch` starts the parts of a node: `raft_thread` with the side of meta (`brain`),
-//! `log_thread`, `apply_thread`, `read_threads`; `inbox` and `pending` are how others speak to
-//! them, `service` is the node behind its doors, `first_start` makes a directory a node's, and
-//! `running` is what whoever started it holds.
+//! `opening` is what comes before the parts of a node, and `launch` starts them: `raft_thread` with
+//! the side of meta (`brain`), `log_thread`, `apply_thread`, `read_threads`, `image_thread`;
+//! `inbox` and `pending` are how others speak to them, `service` is the node behind its doors,
+//! `first_start` makes a directory a node's, and `running` is what whoever started it holds.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
 //!
@@ -24,10 +24,12 @@ mod known;
 mod read_threads;
 mod log_thread;
 mod apply_thread;
+mod image_thread;
 mod brain;
 mod raft_thread;
 mod service;
 mod first_start;
+mod opening;
 pub mod launch;
 pub mod running;
 

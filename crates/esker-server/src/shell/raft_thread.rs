@@ -14,6 +14,7 @@ use crate::node::{Ask, Consensus, NodeEvent, Now, Replicas, Turn};
 use crate::peer::links::Links;
 use crate::shell::apply_thread::Order;
 use crate::shell::brain::{Brain, is_of_meta};
+use crate::shell::image_thread::Offered;
 use crate::shell::inbox::{Outlet, Told};
 use crate::shell::moments::Moments;
 use crate::shell::pending::{Pending, Waiting};
@@ -34,6 +35,7 @@ pub(crate) struct RaftThread {
     pub(crate) saves: Sender<Vec<Save>>,
     pub(crate) orders: Sender<Order>,
     pub(crate) reads: ReadQueue,
+    pub(crate) offers: Sender<Offered>,
     pub(crate) links: Arc<Links>,
     pub(crate) moments: Moments,
     pub(crate) log: LogLines,
@@ -102,6 +104,7 @@ impl RaftThread {
                     .for_each(|ask| self.consensus.ask(ask, now));
             }
             Told::Elsewhere(hint) => self.brain.elsewhere(hint),
+            Told::Page(request, asker) => self.reads.page(request, asker),
             Told::HandOver(tell) => tell(self.hand_over(now)),
             Told::Stop => return false,
         }
@@ -207,6 +210,22 @@ impl RaftThread {
                     "partition {partition}: replica {} on {node} leads in term {term}",
                     replica.0
                 );
+                (Level::Note, line)
+            }
+            NodeEvent::ImageOffered {
+                member,
+                from,
+                from_node,
+                ticket,
+            } => {
+                let line = format!("{member} gets an image of entry {}", ticket.index);
+                // A thread that has ended says why by itself.
+                let _ = self.offers.send(Offered {
+                    member,
+                    from,
+                    from_node,
+                    ticket,
+                });
                 (Level::Note, line)
             }
             NodeEvent::Damaged(member, why) => {

@@ -3,11 +3,14 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use esker::ErrorKind;
 use esker_rpc::error::ErrorCode;
 
 use crate::log_lines::{Level, LogLines, Seldom};
-use crate::node::{Ask, Replicas, turn::Cleared};
-use crate::shell::inbox::Inbox;
+use crate::node::turn::Cleared;
+use crate::node::{Ask, Images, PageRequest, Replicas};
+use crate::peer::ask::{Answer, Asker};
+use crate::shell::inbox::{Inbox, Told};
 use crate::shell::moments::Moments;
 use crate::shell::pending::{Pending, Reading, Waiting};
 
@@ -17,9 +20,16 @@ const READS_AT_ONCE: usize = 8;
 /// Reads that are cleared, and who waits for each.
 type Reads = Vec<(Cleared, Box<Reading>)>;
 
+/// What a reading thread has to do.
+enum Job {
+    Reads(Reads),
+    /// A page of an image, for another node.
+    Page(Vec<u8>, Asker),
+}
+
 /// Where cleared reads are given.
 #[derive(Clone)]
-pub(crate) struct ReadQueue(Sender<Reads>);
+pub(crate) struct ReadQueue(Sender<Job>);
 
 impl ReadQueue {
     /// Reads that may be served now.
@@ -27,27 +37,34 @@ impl ReadQueue {
         while !reads.is_empty() {
             let rest = reads.split_off(reads.len().min(READS_AT_ONCE));
             // Threads that have ended serve nobody: whoever waits hears nothing.
-            let _ = self.0.send(reads);
+            let _ = self.0.send(Job::Reads(reads));
             reads = rest;
         }
+    }
+
+    /// A page of an image is asked for by another node.
+    pub(crate) fn page(&self, request: Vec<u8>, asker: Asker) {
+        // As above: who asks is told that nobody knows.
+        let _ = self.0.send(Job::Page(request, asker));
     }
 }
 
 /// What each thread has.
 #[derive(Clone)]
 pub(crate) struct ReadThread {
-    queue: Arc<Mutex<Receiver<Reads>>>,
+    queue: Arc<Mutex<Receiver<Job>>>,
     pub(crate) replicas: Arc<Replicas>,
     pub(crate) pending: Arc<Pending>,
     pub(crate) inbox: Inbox,
     pub(crate) moments: Moments,
     pub(crate) log: LogLines,
     failures: Arc<Seldom>,
+    images: Arc<Images>,
 }
 
 /// The queue, and what its threads are made of.
 pub(crate) fn read_queue(
-    replicas: &Arc<Replicas>,
+    (replicas, images): (&Arc<Replicas>, &Arc<Images>),
     (pending, inbox): (&Arc<Pending>, &Inbox),
     (moments, log): (&Moments, &LogLines),
 ) -> (ReadQueue, ReadThread) {
@@ -60,6 +77,7 @@ pub(crate) fn read_queue(
         moments: moments.clone(),
         log: log.clone(),
         failures: Arc::default(),
+        images: Arc::clone(images),
     };
     (ReadQueue(sender), thread)
 }
@@ -70,12 +88,39 @@ impl ReadThread {
         loop {
             // One thread waits in the channel, the others for the lock: the next read wakes one.
             let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            let Ok(reads) = queue.recv() else {
+            let Ok(job) = queue.recv() else {
                 return;
             };
             drop(queue);
-            for (cleared, reading) in reads {
-                self.serve(cleared, reading);
+            match job {
+                Job::Reads(reads) => {
+                    for (cleared, reading) in reads {
+                        self.serve(cleared, reading);
+                    }
+                }
+                Job::Page(request, asker) => self.page(&request, asker),
+            }
+        }
+    }
+
+    fn page(&self, request: &[u8], asker: Asker) {
+        let Some(request) = PageRequest::decode(request) else {
+            return asker.tell(Answer::refused(ErrorCode::InvalidData));
+        };
+        match self.images.answer(&request) {
+            Ok((answer, ask)) => {
+                if let Some(ask) = ask {
+                    self.inbox.tell(Told::Stage(ask));
+                }
+                asker.tell(Answer::Done(answer.encode()));
+            }
+            Err(error) => {
+                let line = format!("an image of {} cannot be read: {error}", request.from);
+                self.log.write(Level::Error, &line);
+                if error.kind() == ErrorKind::Corruption {
+                    self.inbox.tell(Told::Stage(Ask::Retired(request.from)));
+                }
+                asker.tell(Answer::refused(ErrorCode::LocalAppFailure));
             }
         }
     }

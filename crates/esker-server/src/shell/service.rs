@@ -265,8 +265,7 @@ impl PeerService for NodeService {
             }
             PeerAsk::Report(bytes) => self.hear(from, bytes, asker),
             PeerAsk::Register(bytes) => self.register(from, &bytes, asker),
-            // Images are not given out yet.
-            PeerAsk::Page(_) => asker.tell(Answer::refused(ErrorCode::NotImplemented)),
+            PeerAsk::Page(request) => self.inbox.tell(Told::Page(request, asker)),
         }
     }
 }

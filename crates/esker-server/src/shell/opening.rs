@@ -1,0 +1,138 @@
+//! What comes before the parts of a node: its ports, its directory, and what it knows already.
+
+use std::net::{SocketAddr, SocketAddrV4};
+use std::sync::Arc;
+use std::time::Duration;
+
+use esker::ErrorKind;
+use esker::internals::env::bundle::Env;
+use esker_raft::{Member, Options, ReplicaId};
+use tokio::net::TcpListener;
+
+use crate::front::listen;
+use crate::log_lines::{Level, LogLines};
+use crate::meta::ids::META;
+use crate::meta::rows::Addresses;
+use crate::node::{Create, Found, NodeOptions, Stages, open};
+use crate::reconcile::Knowledge;
+use crate::reconcile::knowledge::FACTS;
+use crate::shell::first_start::FOUNDER;
+use crate::shell::moments::Moments;
+use crate::shell::raft_thread::TICK;
+use crate::shell::settings::Settings;
+
+/// Sockets that listen, and accept nobody yet.
+pub(crate) struct Listeners {
+    pub(crate) meta: TcpListener,
+    pub(crate) keys: TcpListener,
+    pub(crate) peers: TcpListener,
+}
+
+impl Listeners {
+    /// As others are to call them.
+    pub(crate) fn addresses(&self) -> Result<Addresses, String> {
+        let address = |listener: &TcpListener| {
+            listener
+                .local_addr()
+                .map_err(|error| format!("no address: {error}"))
+        };
+        Ok(Addresses {
+            client: v4(address(&self.keys)?)?,
+            meta: Some(v4(address(&self.meta)?)?),
+            peer: address(&self.peers)?,
+        })
+    }
+}
+
+fn v4(address: SocketAddr) -> Result<SocketAddrV4, String> {
+    match address {
+        SocketAddr::V4(address) => Ok(address),
+        SocketAddr::V6(address) => Err(format!("{address} cannot be told to clients: IPv4 only")),
+    }
+}
+
+/// Listens at `address`, which is for `what`.
+pub(crate) async fn door(what: &str, address: SocketAddr) -> Result<TcpListener, String> {
+    listen(address).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => format!(
+            "{address}, for {what}, is taken by another program: end that one, or choose another \
+             port (0 takes any that is free)"
+        ),
+        _ => format!("{address}, for {what}: {error}"),
+    })
+}
+
+/// Opens the directory.
+pub(crate) fn open_stages(
+    env: &Env,
+    settings: &Settings,
+    addresses: &Addresses,
+) -> Result<(Stages, Found), String> {
+    let ticks = |duration: Duration| {
+        usize::try_from(duration.as_millis() / TICK.as_millis()).unwrap_or(usize::MAX)
+    };
+    let memory = ("memory_limit".to_owned(), settings.memory_limit.to_string());
+    let options = NodeOptions {
+        server: addresses.client.to_string(),
+        raft: Options {
+            seed: settings.seed,
+            election_ticks: ticks(settings.election_timeout),
+            heartbeat_ticks: ticks(settings.heartbeat),
+            ..Options::default()
+        },
+        log_segment_bytes: settings.log_segment,
+        log_bytes_max: settings.log_max,
+        engine: [vec![memory], settings.engine.clone()].concat(),
+        ..NodeOptions::default()
+    };
+    open(env, &settings.dir, options).map_err(|error| match error.kind() {
+        ErrorKind::Locked => format!(
+            "another process has {} open: a node has its directory for itself",
+            settings.dir.display()
+        ),
+        _ => error.to_string(),
+    })
+}
+
+/// Tells what an opening found.
+pub(crate) fn tell_found(found: &Found, log: &LogLines) {
+    if let Some(loss) = &found.loss {
+        log.write(
+            Level::Error,
+            &format!("the raft log has lost something: {loss}"),
+        );
+    }
+    for (member, why) in &found.damaged {
+        log.write(
+            Level::Error,
+            &format!("{member} takes no part any more: {why}"),
+        );
+    }
+    let line = format!("opened: {} replicas take part", found.running.len());
+    log.write(Level::Note, &line);
+}
+
+/// The first node of a cluster begins with the group of meta, whose only voter it is. May be said
+/// again.
+pub(crate) fn have_meta(stages: &mut Stages, env: &Env) -> Result<(), String> {
+    let replica = ReplicaId(1);
+    let member = Member {
+        group: META,
+        replica,
+    };
+    let first = vec![(replica, FOUNDER)];
+    let now = Moments(Arc::clone(&env.clock)).now();
+    let created = stages.create(Create { member, first }, now);
+    created.map_err(|error| error.to_string())
+}
+
+/// What the node was told before.
+pub(crate) fn load_knowledge(stages: &Stages) -> Result<Knowledge, String> {
+    let rows = stages.applying.own_rows();
+    let mut facts = Vec::new();
+    for name in FACTS {
+        facts.extend(rows.fact(name).map_err(|error| error.to_string())?);
+    }
+    let knowledge = Knowledge::load(facts.iter().map(Vec::as_slice));
+    knowledge.map_err(|error| format!("what the node was told cannot be read: {error}"))
+}
