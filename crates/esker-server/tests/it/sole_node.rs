@@ -1,22 +1,25 @@
 //! One node, one voter: written to, read from, killed at every call, opened again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use esker::OwnLog;
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::Fs;
 use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
-use esker_raft::{GroupId, Member, NodeId, ReplicaId};
+use esker_raft::{Effect, GroupId, Member, NodeId, ReplicaId};
 use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::Status;
 use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateRequest};
 use esker_server::node::keyspace_name::group_of;
+use esker_server::node::replicas::RaftLogHooks;
 use esker_server::node::{
-    Answer, Create, Found, NodeOptions, Now, Reply, RequestId, Stages, identity, open,
+    Answer, Ask, Create, Found, NodeOptions, Now, Reply, RequestId, Stages, Work, identity, open,
 };
+use esker_server::partition::mark::ReplicaMark;
 
 use crate::partition_model::raw;
 use crate::requests::write;
@@ -55,9 +58,31 @@ pub fn open_node(env: &Env) -> esker::Result<(Stages, Found)> {
     open(env, Path::new(DIR), options())
 }
 
+/// What can go wrong, for tests that must notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mistake {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Writes are acknowledged when they are asked for.
+    AcknowledgesEarly,
+    /// Saves are told durable before they are synced.
+    DurableTooEarly,
+    /// The log is compacted up to what is applied, not to what is in files.
+    CompactsTooFar,
+    /// A committed entry is not applied.
+    SkipsAnEntry,
+    /// A mark says one entry more than was applied.
+    MarkAhead,
+    /// Answers are told twice.
+    TellsTwice,
+}
+
 /// What a client has asked for, and was told.
 #[derive(Default)]
 pub struct Client {
+    mistake: Mistake,
+    answered: BTreeSet<RequestId>,
     asked: BTreeMap<u64, Vec<u8>>,
     pub acknowledged: Vec<u64>,
 }
@@ -73,9 +98,17 @@ fn put(key: Vec<u8>, value: &str) -> KeyCall {
 impl Client {
     fn hear(&mut self, replies: Vec<(RequestId, Reply)>) {
         for (request, reply) in replies {
-            if let Reply::Done(Answer::Key(KeyAnswer::Put(put))) = reply {
-                assert_eq!(put.error, Status::OK);
-                self.acknowledged.push(request.0);
+            assert!(
+                self.answered.insert(request),
+                "{request:?} is answered twice"
+            );
+            match reply {
+                Reply::Done(Answer::Key(KeyAnswer::Put(put))) => {
+                    assert_eq!(put.error, Status::OK);
+                    self.acknowledged.push(request.0);
+                }
+                Reply::Done(other) => panic!("no answer to a put: {other:?}"),
+                _ => {}
             }
         }
     }
@@ -95,13 +128,23 @@ pub fn live(
         let key = raw(b"harbour", format!("{step:06}").as_bytes());
         let request = RequestId(step);
         client.asked.insert(step, key.clone());
+        if client.mistake == Mistake::AcknowledgesEarly {
+            client.acknowledged.push(step);
+        }
         let ask = write(request, group(), &put(key, "in port"));
         stages.consensus.ask(ask, now(step));
         for is_tick in [true, false] {
-            let outcome = stages.turn(now(step), is_tick);
-            client.hear(outcome.replies);
-            stages.write_log(now(step))?;
-            client.hear(stages.apply(now(step), 100)?);
+            client.hear(turn(stages, now(step), is_tick, client.mistake));
+            // Not always before state machines have their turn.
+            if step % 3 != 0 {
+                stages.write_log(now(step))?;
+            }
+            let replies = stages.apply(now(step), 100)?;
+            if client.mistake == Mistake::TellsTwice {
+                client.hear(replies.clone());
+            }
+            client.hear(replies);
+            err_on_purpose(stages, client.mistake);
         }
         if step % 5 == 0
             && let Some(view) = stages.replicas.view(group())
@@ -114,6 +157,51 @@ pub fn live(
         }
     }
     Ok(())
+}
+
+// One turn, with a mistake in it.
+fn turn(stages: &mut Stages, now: Now, is_tick: bool, mistake: Mistake) -> Vec<(RequestId, Reply)> {
+    let turn = stages.consensus.turn(now, is_tick);
+    for save in turn.saves {
+        if mistake == Mistake::DurableTooEarly {
+            stages.consensus.ask(Ask::Durable(save.number), now);
+        }
+        stages.logging.take(save);
+    }
+    for mut work in turn.work {
+        if let Work::Apply(_, entries) = &mut work
+            && mistake == Mistake::SkipsAnEntry
+        {
+            let skipped = entries.iter_mut().filter(|it| it.committed.index == 9);
+            skipped.for_each(|it| it.committed.effect = Effect::Nothing);
+        }
+        stages.applying.take(work);
+    }
+    turn.replies
+}
+
+fn err_on_purpose(stages: &Stages, mistake: Mistake) {
+    let Some(view) = stages.replicas.view(group()) else {
+        return;
+    };
+    let Ok(Some(mark)) = view.keyspace.mark() else {
+        return;
+    };
+    match mistake {
+        Mistake::CompactsTooFar => {
+            let hooks = RaftLogHooks(Arc::clone(&stages.replicas));
+            hooks.flushed(view.keyspace.name(), &mark);
+        }
+        Mistake::MarkAhead => {
+            let mut ahead = ReplicaMark::decode(&mark).unwrap();
+            ahead.raft.applied.index = view.applied() + 1;
+            let mut batch = stages.db.batch();
+            batch.mark(&view.keyspace, ahead.encode());
+            // The power may have failed.
+            let _ = batch.commit();
+        }
+        _ => {}
+    }
 }
 
 pub fn rows(stages: &Stages) -> BTreeMap<Vec<u8>, Vec<u8>> {
@@ -165,11 +253,51 @@ fn a_sole_voter_answers_each_write_once_and_keeps_it() {
     {
         let (mut stages, _) = open_node(&world.env()).unwrap();
         live(&mut stages, &world, 1..60, &mut client).unwrap();
-        let unique: std::collections::BTreeSet<_> = client.acknowledged.iter().collect();
+        let unique: BTreeSet<_> = client.acknowledged.iter().collect();
         assert_eq!(unique.len(), client.acknowledged.len(), "told twice");
         assert!(client.acknowledged.len() > 50);
     }
     check(&world.after_kill(), &client, "killed");
+}
+
+// One life that ends at the `skip`th call that changes the disk, and what is left of it.
+fn run(skip: u64, mode: CrashMode, mistake: Mistake) {
+    let world = new_world(3);
+    let faulty = Arc::new(FaultFs::new(Arc::clone(&world.fs) as Arc<dyn Fs>, 1));
+    let plan = Plan::once(Fault::PowerOff, Calls::Mutating, skip);
+    faulty.set_plans(vec![plan]);
+    let mut client = Client {
+        mistake,
+        ..Client::default()
+    };
+    if let Ok((mut stages, _)) = open_node(&world.env_with(faulty)) {
+        // It ends where the power does.
+        let _ = live(&mut stages, &world, 1..24, &mut client);
+    }
+    let after = world.after_crash(mode, skip);
+    check(&after, &client, &format!("call {skip}, {mode:?}"));
+}
+
+#[test]
+fn each_planted_mistake_of_a_sole_node_is_found() {
+    let all = [
+        Mistake::AcknowledgesEarly,
+        Mistake::DurableTooEarly,
+        Mistake::CompactsTooFar,
+        Mistake::SkipsAnEntry,
+        Mistake::MarkAhead,
+        Mistake::TellsTwice,
+    ];
+    let missed = all.into_iter().filter(|mistake| {
+        let found = (0..200).find(|skip| {
+            let mode = CrashMode::ALL[(skip % 5) as usize];
+            let run = || run(*skip, mode, *mistake);
+            std::panic::catch_unwind(run).is_err()
+        });
+        println!("{mistake:?}: {found:?}");
+        found.is_none()
+    });
+    assert_eq!(missed.collect::<Vec<_>>(), []);
 }
 
 #[test]
@@ -184,17 +312,8 @@ fn nothing_acknowledged_is_lost_at_whatever_call_the_power_fails() {
     };
     assert!(count > 60, "{count}");
     for skip in 0..count {
+        // Each call meets another kind of power cut, whatever the run.
         let mode = CrashMode::ALL[(skip % 5) as usize];
-        let world = new_world(3);
-        let faulty = Arc::new(FaultFs::new(Arc::clone(&world.fs) as Arc<dyn Fs>, 1));
-        let plan = Plan::once(Fault::PowerOff, Calls::Mutating, skip);
-        faulty.set_plans(vec![plan]);
-        let mut client = Client::default();
-        if let Ok((mut stages, _)) = open_node(&world.env_with(faulty)) {
-            // It ends where the power does.
-            let _ = live(&mut stages, &world, 1..24, &mut client);
-        }
-        let after = world.after_crash(mode, skip);
-        check(&after, &client, &format!("call {skip}, {mode:?}"));
+        run(skip, mode, Mistake::Nothing);
     }
 }
