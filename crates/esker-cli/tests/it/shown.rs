@@ -101,9 +101,10 @@ pub fn command_of(line: &str) -> Option<String> {
 }
 
 /// Measuring takes minutes, and reports want its records: the benchmarks' own tests run them. What
-/// needs a cluster is run in `cluster_examples`.
+/// needs a cluster is run in `cluster_examples`. What serves until somebody stops it is run, on
+/// ports of its own, in `kill_serve` and `kill_cluster`.
 fn is_run_elsewhere(command: &str) -> bool {
-    let others = ["bench", "demo", "kv", "table", "node"];
+    let others = ["bench", "demo", "kv", "table", "node", "serve", "cluster"];
     let mut others = others.iter().map(|name| format!("esker {name}"));
     others.any(|start| command.contains(&start))
 }
