@@ -299,3 +299,36 @@ fn a_label_that_is_none_does_not_hide_where_a_node_is() {
     let row = &trial.state.nodes[&NodeId(2)];
     assert_eq!((row.incarnation, row.label.as_str()), (7, ""));
 }
+
+#[test]
+fn a_node_is_needed_as_long_as_a_group_counts_on_it() {
+    // One copy of each partition: the wish is elsewhere long before the copy is.
+    let (mut trial, table) = at_rest(4, 1);
+    trial.done(Deed::DrainNode {
+        node: NodeId(2),
+        is_draining: true,
+    });
+    trial.rounds(1);
+    assert_eq!(on(&trial, table, 2), 0);
+    let needs = |trial: &Trial| trial.live.needs(&trial.state, NodeId(2));
+    let refusal = needs(&trial).expect("its copies are the only ones");
+    assert!(refusal.why.contains("drain it first"), "{refusal}");
+    // Even removed it goes on, until nobody counts on it.
+    let mut state = trial.state.clone();
+    state.nodes.remove(&NodeId(2));
+    let report = trial.reports[&NodeId(2)].clone();
+    assert_eq!(
+        crate::meta::live::stranger(&state, &trial.live, &report),
+        None
+    );
+    assert_eq!(trial.rounds(60), 0);
+    assert_eq!(needs(&trial), None);
+    // A leader of the meta group that has not heard of every group does not know.
+    trial.live = Live::new();
+    assert!(
+        needs(&trial)
+            .expect("nobody was heard")
+            .why
+            .contains("nobody has heard")
+    );
+}
