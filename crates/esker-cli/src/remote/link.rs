@@ -36,7 +36,7 @@ impl Link {
         if !metas.iter().any(is_listening) {
             return Err(Failure::failed(format!(
                 "no cluster answers at {}; name its meta servers with --meta HOST:PORT or set \
-                 ESKER_META, or start one",
+                 ESKER_META, or start one with `esker serve`",
                 flags.metas().join(",")
             )));
         }
