@@ -39,10 +39,6 @@
     clippy::disallowed_methods,
     reason = "a tool stands in the real world: files, clocks, threads and processes are its own"
 )]
-#![allow(
-    unnameable_types,
-    reason = "what is public here besides `Plugins` is for this crate's program and fuzz targets"
-)]
 
 pub mod text;
 #[macro_use]
