@@ -173,6 +173,9 @@ impl Leading {
             Some(Wait::Look(id, call)) => (id, call),
             Some(Wait::Current(reign)) => {
                 self.is_current |= self.live.is_some() && reign == self.reign;
+                if self.is_current {
+                    self.propose_due(state, now, draw);
+                }
                 return;
             }
             _ => return,
@@ -244,17 +247,7 @@ impl Leading {
         if !self.is_current {
             return self.look_current(draw);
         }
-        let unix_ms = now.unix_us / US_PER_MS;
-        let founding = self.founding.clone().filter(|_| state.cluster.is_none());
-        let commands = match (self.due.is_empty(), founding) {
-            (false, _) => Vec::new(),
-            // The state refuses a second one.
-            (true, Some(deed)) => vec![Command { unix_ms, deed }],
-            (true, None) => repairs(state, live, unix_ms),
-        };
-        for command in commands {
-            self.propose(&command, Wait::Due, draw);
-        }
+        self.propose_due(state, now, draw);
     }
 
     /// What is to be done, in this order.
@@ -278,6 +271,22 @@ impl Leading {
         self.waits.insert(request, Wait::Look(id, call));
         let group = META;
         self.out.push(Out::Ask(Ask::Read { request, group }));
+    }
+
+    /// Proposes what is due by itself, unless what was due before is still on its way.
+    fn propose_due(&mut self, state: &State, now: Now, draw: &mut dyn FnMut() -> RequestId) {
+        let Some(live) = &self.live else { return };
+        let unix_ms = now.unix_us / US_PER_MS;
+        let founding = self.founding.clone().filter(|_| state.cluster.is_none());
+        let commands = match (self.due.is_empty(), founding) {
+            (false, _) => Vec::new(),
+            // The state refuses a second one.
+            (true, Some(deed)) => vec![Command { unix_ms, deed }],
+            (true, None) => repairs(state, live, unix_ms),
+        };
+        for command in commands {
+            self.propose(&command, Wait::Due, draw);
+        }
     }
 
     /// Asks once more whether this node leads in earnest, unless that is asked already.

@@ -223,7 +223,7 @@ fn who_founds_a_cluster_begins_it_once() {
         matches!(bench.asked[..], [Ask::Read { .. }]),
         "first it looks"
     );
-    bench.settle(2000);
+    assert!(bench.step(2000), "it is cleared");
     bench.tick(2500);
     bench.tick(2600);
     assert!(
