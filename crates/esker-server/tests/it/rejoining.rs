@@ -23,6 +23,15 @@ fn written() -> (SimWorld, Client) {
     (world.after_kill(), client)
 }
 
+// One of which nothing is in files yet, and nothing compacted.
+fn written_shortly() -> SimWorld {
+    let world = new_world(6);
+    let (mut stages, _) = open_node(&world.env()).unwrap();
+    live(&mut stages, &world, 1..5, &mut Client::default()).unwrap();
+    drop(stages);
+    world.after_kill()
+}
+
 fn files(fs: &dyn Fs, part: &str) -> Vec<PathBuf> {
     let dir = Path::new(DIR).join(part);
     let mut names = fs.list(&dir).unwrap();
@@ -75,6 +84,18 @@ fn a_raft_log_that_was_wiped_retires_its_replicas() {
     let (world, client) = written();
     remove_all(&*world.fs, "raft");
     is_retired_and_keeps_its_rows(&world, &client);
+}
+
+#[test]
+fn a_raft_log_that_was_wiped_is_no_beginning_though_nothing_was_flushed() {
+    let world = written_shortly();
+    remove_all(&*world.fs, "raft");
+    let (_stages, found) = open_node(&world.env()).unwrap();
+    assert_eq!(
+        (found.running.len(), found.damaged.len()),
+        (0, 1),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -251,7 +272,7 @@ fn a_log_that_has_lost_something_keeps_its_segments_aside() {
 
 #[test]
 fn rows_that_have_lost_their_mark_are_not_taken_for_a_beginning() {
-    let (world, _) = written();
+    let world = written_shortly();
     {
         let db = Db::builder(Path::new(DIR).join("db"))
             .env(world.env())

@@ -125,3 +125,39 @@ fn parts_of_a_checkpoint_out_of_their_order_are_refused() {
     let (_, parts) = Parts::of(&bytes).unwrap();
     assert!(Index::from_checkpoint(parts).is_err());
 }
+
+#[test]
+fn a_late_destroy_of_an_older_replica_takes_nothing_from_its_successor() {
+    let mut index = index();
+    let (group, place) = (
+        GroupId(1),
+        Place {
+            segment: FileNumber(3),
+            offset: 90,
+        },
+    );
+    let state = HardState::default();
+    let late = Record::Destroy {
+        group,
+        replica: ReplicaId(1),
+    };
+    // What follows it in the same append may still speak of the successor.
+    let records = [late.clone(), Record::Hard { group, state }];
+    index.may_follow(&records).unwrap();
+    for record in &records {
+        index.follow(record, place).unwrap();
+    }
+    assert_eq!(index.group(group).unwrap().replica, ReplicaId(2));
+    let own = Record::Destroy {
+        group,
+        replica: ReplicaId(2),
+    };
+    assert!(
+        index
+            .may_follow(&[own.clone(), Record::Hard { group, state }])
+            .is_err()
+    );
+    index.follow(&own, place).unwrap();
+    assert!(index.group(group).is_none());
+    assert_eq!(index.destroyed(group), Some(ReplicaId(2)));
+}
