@@ -1,7 +1,8 @@
 //! The thread of the state machines.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
 
 use esker::{Error, ErrorKind, Result};
 use esker_raft::Member;
@@ -14,6 +15,10 @@ use crate::shell::pending::Pending;
 
 /// Entries that are applied before new orders are looked for.
 const ENTRIES_AT_ONCE: usize = 256;
+
+/// When replicas that the engine told to wait are tried again, if there is nothing else to do: what
+/// they wait for is often over in less, and a tick would make a slowed writer of a stopped one.
+const RETRY_AFTER: Duration = Duration::from_millis(2);
 
 /// What the thread is given to do.
 pub(crate) enum Order {
@@ -48,10 +53,7 @@ impl ApplyThread {
 
     fn apply_all(&mut self) -> Result<()> {
         loop {
-            let order = match self.applying.is_busy() {
-                true => self.orders.try_recv(),
-                false => self.orders.recv().map_err(|_| TryRecvError::Disconnected),
-            };
+            let order = self.next_order();
             match order {
                 Ok(order) => self.obey(order)?,
                 Err(TryRecvError::Empty) => {}
@@ -67,6 +69,23 @@ impl ApplyThread {
             for ask in asks {
                 self.inbox.tell(Told::Stage(ask));
             }
+        }
+    }
+
+    fn next_order(&mut self) -> std::result::Result<Order, TryRecvError> {
+        if self.applying.is_busy() {
+            return self.orders.try_recv();
+        }
+        if self.applying.parked_count() == 0 {
+            return self.orders.recv().map_err(|_| TryRecvError::Disconnected);
+        }
+        match self.orders.recv_timeout(RETRY_AFTER) {
+            Ok(order) => Ok(order),
+            Err(RecvTimeoutError::Timeout) => {
+                self.applying.retry_parked();
+                Err(TryRecvError::Empty)
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(TryRecvError::Disconnected),
         }
     }
 
