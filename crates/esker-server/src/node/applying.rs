@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use esker::internals::base::codec::checksum::hash64;
-use esker::{Db, Error, Keyspace, KeyspaceOptions, Result};
+use esker::{Db, Error, Keyspace, Result};
 use esker_raft::{GroupId, Member, ReplicaId};
 
 use crate::disk_log::LogReader;
@@ -20,6 +20,7 @@ use crate::node::replicas::Replicas;
 use crate::node::request::{Answer, Reply, RequestId};
 use crate::node::switch::{State, Switch, Switches};
 use crate::node::view::View;
+use crate::partition::ended::keyspace_options;
 use crate::partition::mark::ReplicaMark;
 use crate::partition::place::Place;
 use crate::partition::replica::{Brought, NotApplied, Replica};
@@ -209,11 +210,8 @@ impl Applying {
 
     /// Opens a replica on its keyspace, which is made if need be, as its mark says.
     pub(crate) fn open(&mut self, keyspace: ReplicaKeyspace, mark: ReplicaMark) -> Result<()> {
-        let options = KeyspaceOptions {
-            is_unlogged: true,
-            ..KeyspaceOptions::default()
-        };
         let member = keyspace.member;
+        let options = keyspace_options(member.group);
         let keyspace = self.db.keyspace_with(&keyspace.name(), options)?;
         let view = Arc::new(self.view(member, &keyspace, &mark));
         let replica = Replica::new(&self.db, member.group, (keyspace, mark))?;

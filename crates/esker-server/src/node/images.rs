@@ -9,15 +9,14 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use esker::{
-    Db, Durability, Error, Keyspace, KeyspaceOptions, KeyspaceSnapshot, Result, WriteOptions,
-};
+use esker::{Db, Durability, Error, Keyspace, KeyspaceSnapshot, Result, WriteOptions};
 use esker_raft::{Mark, Member, Point, ReplicaId, Ticket};
 
 use crate::node::ask::Ask;
 use crate::node::image_page::{PageAnswer, PageRequest, Tally, Whole, Wish};
 use crate::node::keyspace_name::ReplicaKeyspace;
 use crate::node::limits::{IMAGE_PAGE_BYTES, IMAGE_TICKS_MAX};
+use crate::partition::ended::{keyspace_options, put_mark};
 use crate::partition::mark::ReplicaMark;
 
 /// An image that is offered here.
@@ -202,16 +201,12 @@ impl Fetch {
         if db.existing_keyspace(&name).is_some() {
             db.drop_keyspace(&name)?;
         }
-        let options = KeyspaceOptions {
-            is_unlogged: true,
-            ..KeyspaceOptions::default()
-        };
         Ok(Fetch {
             member,
             ticket,
             from,
             keyspace,
-            rows: db.keyspace_with(&name, options)?,
+            rows: db.keyspace_with(&name, keyspace_options(member.group))?,
             behind: None,
             tally: Tally::default(),
         })
@@ -253,7 +248,7 @@ impl Fetch {
             Some(whole) => match self.mark_of(whole) {
                 None => return Ok(Progress::Lost),
                 Some(mark) => {
-                    batch.mark(&self.rows, mark.encode());
+                    put_mark(&mut batch, (self.member.group, &self.rows), &mark);
                     Some(mark)
                 }
             },

@@ -18,4 +18,5 @@ pub mod rows;
 pub mod reads;
 pub mod scans;
 pub mod mark;
+pub mod ended;
 pub mod replica;

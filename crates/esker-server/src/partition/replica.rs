@@ -9,6 +9,7 @@ use esker_rpc::message::data::KeyAnswer;
 use crate::meta::ids::META;
 use crate::meta::state::{RowChange, State};
 use crate::partition::command::Command;
+use crate::partition::ended::put_mark;
 use crate::partition::machine::Machine;
 use crate::partition::mark::ReplicaMark;
 
@@ -59,6 +60,7 @@ enum AnyMachine {
 /// The state of one replica. One thread applies; readers have the keyspace.
 pub struct Replica {
     db: Db,
+    group: GroupId,
     keyspace: Keyspace,
     mark: ReplicaMark,
     machine: AnyMachine,
@@ -83,6 +85,7 @@ impl Replica {
         };
         Ok(Replica {
             db: db.clone(),
+            group,
             keyspace,
             machine,
             mark,
@@ -163,7 +166,7 @@ impl Replica {
             AnyMachine::Meta(_) => 0,
         };
         let mark = ReplicaMark { raft, clock_us };
-        batch.mark(&self.keyspace, mark.encode());
+        put_mark(&mut batch, (self.group, &self.keyspace), &mark);
         Ok(Pending {
             batch,
             mark,
