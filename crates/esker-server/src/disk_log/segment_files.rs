@@ -56,6 +56,8 @@ impl SegmentFiles {
         }
         let path = self.dir.join(FileName::Wal(number).to_string());
         let file = self.fs.open_read(&path)?;
+        // Nothing is to be read ahead into the room that is still to be written.
+        file.expect_random();
         // One that was closed meanwhile is nobody's to close again.
         if number > open.closed {
             open.files.insert(number, Arc::clone(&file));
