@@ -20,3 +20,5 @@ mod incoming;
 pub mod frame;
 pub mod request_reader;
 pub mod reply_reader;
+
+pub use incoming::Incoming;

@@ -59,6 +59,8 @@
 
 use std::fmt;
 
+use esker_rpc::codec::Incoming;
+
 /// Bytes before the payload.
 pub const HEAD_BYTES: usize = 20;
 
@@ -80,9 +82,6 @@ pub const RAFT_BYTES_MAX: usize = 16 << 20;
 const MAGIC: [u8; 8] = *b"ESKRPEER";
 const VERSION: u32 = 1;
 const CHECKED_FROM: usize = 8;
-
-/// Room that a connection keeps between two frames.
-const KEPT_BYTES: usize = 64 << 10;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,8 +211,7 @@ pub fn put_frame(out: &mut Vec<u8>, kind: Kind, number: u64, payload: &[u8]) {
 /// Takes frames out of the bytes of a connection, however these are split.
 #[derive(Debug)]
 pub struct FrameReader {
-    bytes: Vec<u8>,
-    taken: usize,
+    incoming: Incoming,
     expected: &'static [Kind],
 }
 
@@ -228,8 +226,7 @@ impl FrameReader {
     /// One that refuses kinds that are not `expected` by their heads, before their bytes come.
     pub fn of(expected: &'static [Kind]) -> FrameReader {
         FrameReader {
-            bytes: Vec::new(),
-            taken: 0,
+            incoming: Incoming::default(),
             expected,
         }
     }
@@ -242,26 +239,19 @@ impl FrameReader {
     /// True if some bytes of a frame are there and the rest is not, after [`FrameReader::next`] had
     /// nothing more.
     pub fn is_in_frame(&self) -> bool {
-        self.taken < self.bytes.len()
+        !self.incoming.rest().is_empty()
     }
 
     /// Where what the connection brings is appended; then [`FrameReader::next`] is asked until it
     /// has nothing more.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
-        if self.taken * 2 >= self.bytes.len() {
-            self.bytes.drain(..self.taken);
-            self.taken = 0;
-            if self.bytes.len() < KEPT_BYTES {
-                self.bytes.shrink_to(KEPT_BYTES);
-            }
-        }
-        &mut self.bytes
+        self.incoming.buffer()
     }
 
     /// The next frame, `None` while bytes are missing. After an error the connection is useless.
     #[allow(clippy::should_implement_trait, reason = "more may come after a None")]
     pub fn next(&mut self) -> Result<Option<Frame>, PeerError> {
-        let rest = &self.bytes[self.taken..];
+        let rest = self.incoming.rest();
         let Some(head) = rest.first_chunk::<HEAD_BYTES>() else {
             return Ok(None);
         };
@@ -284,7 +274,7 @@ impl FrameReader {
             return Err(PeerError::Checksum);
         }
         let payload = whole[HEAD_BYTES..].to_vec();
-        self.taken += HEAD_BYTES + payload_len;
+        self.incoming.take(HEAD_BYTES + payload_len);
         Ok(Some(Frame {
             kind,
             number,
