@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::codec::thrift::{Kind, Malformed, Reader, Wire, put_stop};
+use crate::error::{ErrorCode, ErrorName};
 
 /// What a call does to the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,15 @@ pub enum Unreadable {
     NoSuchCall,
     /// Its arguments are malformed: `ERR_INVALID_DATA`.
     Malformed(Malformed),
+}
+
+impl From<Unreadable> for ErrorName {
+    fn from(unreadable: Unreadable) -> ErrorName {
+        match unreadable {
+            Unreadable::NoSuchCall => ErrorCode::HandlerNotFound.into(),
+            Unreadable::Malformed(_) => ErrorCode::InvalidData.into(),
+        }
+    }
 }
 
 impl fmt::Display for Unreadable {

@@ -328,3 +328,48 @@ wire_struct! {
         2 hint_message: String,
     }
 }
+
+impl MetaAnswer {
+    /// The call, refused; `None` for a command in words and for the agreement about security, whose
+    /// answers have no error.
+    pub fn refused(call: &MetaCall, err: ErrorName) -> Option<MetaAnswer> {
+        macro_rules! refused {
+            ($($Name:ident $Response:ident,)*) => {
+                Some(match call {
+                    MetaCall::MetaCommand(_) | MetaCall::MetaNegotiation(_) => return None,
+                    MetaCall::DropTable(_) => MetaAnswer::DropTable(DropTableResponse { err }),
+                    $(MetaCall::$Name(_) => MetaAnswer::$Name($Response {
+                        err,
+                        ..$Response::default()
+                    }),)*
+                })
+            };
+        }
+        refused! {
+            QueryConfig QueryConfigResponse,
+            CreateTable CreateTableResponse,
+            ListTables ListTablesResponse,
+            ListNodes ListNodesResponse,
+            DescribeCluster DescribeClusterResponse,
+            UpdateTableEnv UpdateTableEnvResponse,
+            ControlMeta ControlMetaResponse,
+            RecallTable RecallTableResponse,
+            RenameTable RenameTableResponse,
+        }
+    }
+}
+
+impl DescribeClusterResponse {
+    /// The answer that has those keys and values.
+    pub fn of<const N: usize>(pairs: [(&str, String); N]) -> DescribeClusterResponse {
+        let (keys, values) = pairs
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .unzip();
+        DescribeClusterResponse {
+            err: ErrorName::OK,
+            keys,
+            values,
+        }
+    }
+}

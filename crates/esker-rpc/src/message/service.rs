@@ -42,3 +42,13 @@ wire_struct! {
         2 msg: Blob,
     }
 }
+
+impl NegotiationResponse {
+    /// That of a server without security.
+    pub fn disabled() -> NegotiationResponse {
+        NegotiationResponse {
+            status: NegotiationStatus::SASL_AUTH_DISABLE,
+            ..NegotiationResponse::default()
+        }
+    }
+}

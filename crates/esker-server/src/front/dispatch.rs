@@ -94,9 +94,9 @@ pub(crate) fn to_keys<S: Service>(service: &S, request: Request, back: Return) {
         }
         Err(Unreadable::NoSuchCall) => match NodeCall::read(&request.name, &arguments) {
             Ok(call) => service.node(call, back.responder()),
-            Err(unreadable) => back.refuse(&refusal(unreadable)),
+            Err(unreadable) => back.refuse(&unreadable.into()),
         },
-        Err(unreadable) => back.refuse(&refusal(unreadable)),
+        Err(unreadable) => back.refuse(&unreadable.into()),
     }
 }
 
@@ -107,13 +107,6 @@ pub(crate) fn to_meta<S: Service>(service: &S, request: Request, back: Return) {
     };
     match MetaCall::read(&request.name, &arguments) {
         Ok(call) => service.meta(call, arguments, back.responder()),
-        Err(unreadable) => back.refuse(&refusal(unreadable)),
-    }
-}
-
-fn refusal(unreadable: Unreadable) -> ErrorName {
-    match unreadable {
-        Unreadable::NoSuchCall => ErrorCode::HandlerNotFound.into(),
-        Unreadable::Malformed(_) => ErrorCode::InvalidData.into(),
+        Err(unreadable) => back.refuse(&unreadable.into()),
     }
 }

@@ -4,13 +4,12 @@ use esker_raft::NodeId;
 use esker_rpc::codec::scalars::Address;
 use esker_rpc::error::{ErrorCode, ErrorName};
 use esker_rpc::message::meta::{
-    ControlMetaResponse, CreateTableRequest, CreateTableResponse, DescribeClusterResponse,
-    DropTableRequest, DropTableResponse, EnvOperation, ListNodesResponse, ListTablesResponse,
-    MetaAnswer, MetaCall, MetaLevel, PartitionConfiguration, QueryConfigResponse,
-    RecallTableRequest, RecallTableResponse, RenameTableRequest, RenameTableResponse,
-    UpdateTableEnvRequest, UpdateTableEnvResponse,
+    ControlMetaResponse, CreateTableRequest, CreateTableResponse, DropTableRequest,
+    DropTableResponse, EnvOperation, MetaAnswer, MetaCall, MetaLevel, PartitionConfiguration,
+    QueryConfigResponse, RecallTableRequest, RecallTableResponse, RenameTableRequest,
+    RenameTableResponse, UpdateTableEnvRequest, UpdateTableEnvResponse,
 };
-use esker_rpc::message::service::{NegotiationResponse, NegotiationStatus, RemoteCommand};
+use esker_rpc::message::service::{NegotiationResponse, RemoteCommand};
 
 use crate::meta::command::{Command, Deed, EnvChange, NewTable};
 use crate::meta::describe;
@@ -155,31 +154,11 @@ pub fn not_leader(state: &State, call: &MetaCall, leader: Option<NodeId>) -> Met
 
 /// The call, refused with `code`; what needs no meta group is answered.
 pub fn refused(call: &MetaCall, code: ErrorCode) -> MetaAnswer {
-    let err = ErrorName::from(code);
-    macro_rules! refused {
-        ($($Name:ident $Response:ident;)*) => {
-            match call {
-                MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
-                MetaCall::MetaNegotiation(_) => no_security(),
-                MetaCall::DropTable(_) => MetaAnswer::DropTable(DropTableResponse { err }),
-                $(MetaCall::$Name(_) => MetaAnswer::$Name($Response {
-                    err,
-                    ..$Response::default()
-                }),)*
-            }
-        };
-    }
-    refused! {
-        QueryConfig QueryConfigResponse;
-        CreateTable CreateTableResponse;
-        ListTables ListTablesResponse;
-        ListNodes ListNodesResponse;
-        DescribeCluster DescribeClusterResponse;
-        UpdateTableEnv UpdateTableEnvResponse;
-        ControlMeta ControlMetaResponse;
-        RecallTable RecallTableResponse;
-        RenameTable RenameTableResponse;
-    }
+    let refused = MetaAnswer::refused(call, code.into());
+    refused.unwrap_or_else(|| match call {
+        MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
+        _ => no_security(),
+    })
 }
 
 fn create(state: &State, live: &Live, request: &CreateTableRequest) -> Result<Deed, Refusal> {
@@ -294,7 +273,8 @@ fn bad(why: &str) -> Refusal {
     Refusal::new(Cause::BadArgument, why)
 }
 
-fn obey(command: &RemoteCommand) -> String {
+/// What becomes of a command in words, at any server.
+pub fn obey(command: &RemoteCommand) -> String {
     match command.cmd.as_str() {
         "help" => "help: the commands\nserver-info: what this server is".to_owned(),
         "server-info" => concat!("esker ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -306,10 +286,7 @@ fn obey(command: &RemoteCommand) -> String {
 }
 
 fn no_security() -> MetaAnswer {
-    MetaAnswer::MetaNegotiation(NegotiationResponse {
-        status: NegotiationStatus::SASL_AUTH_DISABLE,
-        ..NegotiationResponse::default()
-    })
+    MetaAnswer::MetaNegotiation(NegotiationResponse::disabled())
 }
 
 #[cfg(test)]

@@ -227,7 +227,7 @@ pub fn cluster(state: &State, live: &Live) -> DescribeClusterResponse {
     let has = alive
         .iter()
         .map(|node| counts.get(node).copied().unwrap_or_default());
-    let pairs = [
+    DescribeClusterResponse::of([
         ("meta_servers", metas.join(",")),
         (
             "primary_meta_server",
@@ -249,16 +249,7 @@ pub fn cluster(state: &State, live: &Live) -> DescribeClusterResponse {
             "cluster_name",
             row.map_or(String::new(), |row| row.name.clone()),
         ),
-    ];
-    let (keys, values) = pairs
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .unzip();
-    DescribeClusterResponse {
-        err: ErrorName::OK,
-        keys,
-        values,
-    }
+    ])
 }
 
 /// How far counts are from their mean, in the mean.

@@ -10,7 +10,7 @@ use esker_raft::NodeId;
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 
-use crate::meta::admin::{self, Decision, answer, answered, is_being_made, not_leader};
+use crate::meta::admin::{self, Decision, answer, answered, is_being_made};
 use crate::meta::command::{Command, Deed, NewNode};
 use crate::meta::directive::encode_directives;
 use crate::meta::ids::META;
@@ -253,11 +253,6 @@ impl Leading {
     /// What is to be done, in this order.
     pub fn take(&mut self) -> Vec<Out> {
         std::mem::take(&mut self.out)
-    }
-
-    /// What a caller of administration is told who was turned away for want of a leader here.
-    pub fn elsewhere(state: &State, call: &MetaCall, leader: Option<NodeId>) -> MetaAnswer {
-        not_leader(state, call, leader)
     }
 
     fn look(&mut self, id: CallId, call: Call, draw: &mut dyn FnMut() -> RequestId) {

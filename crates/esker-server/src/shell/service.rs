@@ -10,7 +10,7 @@ use esker_rpc::message::call::Access;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall, TableDescription, TableStatus};
 use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
-use esker_rpc::message::service::{NegotiationResponse, NegotiationStatus, RemoteCommand};
+use esker_rpc::message::service::NegotiationResponse;
 
 use crate::front::{KeysCall, Service};
 use crate::meta::admin;
@@ -25,7 +25,7 @@ use crate::peer::ask::{Answer, Ask as PeerAsk, Asker, ForwardedKeys, ForwardedMe
 use crate::peer::format::{ANSWER_BYTES_MAX, Speaker};
 use crate::peer::links::Links;
 use crate::peer::listener::PeerService;
-use crate::reconcile::{Leading, Told as MetaTold};
+use crate::reconcile::Told as MetaTold;
 use crate::reply::{Reply, Responder};
 use crate::shell::inbox::{CallBack, Inbox, Told};
 use crate::shell::known::Known;
@@ -169,7 +169,7 @@ impl NodeService {
             MetaTold::NotLeader(Some(node)) if node != myself => {
                 forward_meta(&links, node, (asked, arguments), reply);
             }
-            MetaTold::NotLeader(_) => reply.answer(Leading::elsewhere(&state, &asked, None)),
+            MetaTold::NotLeader(_) => reply.answer(admin::not_leader(&state, &asked, None)),
             MetaTold::Refused(code, _) => reply.answer(admin::refused(&asked, code)),
             MetaTold::Unknown | MetaTold::Directives(_) | MetaTold::Node(_) => {
                 reply.reply(Reply::Unknown);
@@ -217,11 +217,10 @@ impl Service for NodeService {
                 err: ErrorName::OK,
                 apps: self.tables(),
             }),
-            NodeCall::NodeCommand(command) => NodeAnswer::NodeCommand(obey(&command)),
-            NodeCall::NodeNegotiation(_) => NodeAnswer::NodeNegotiation(NegotiationResponse {
-                status: NegotiationStatus::SASL_AUTH_DISABLE,
-                ..NegotiationResponse::default()
-            }),
+            NodeCall::NodeCommand(command) => NodeAnswer::NodeCommand(admin::obey(&command)),
+            NodeCall::NodeNegotiation(_) => {
+                NodeAnswer::NodeNegotiation(NegotiationResponse::disabled())
+            }
         });
     }
 }
@@ -399,13 +398,5 @@ fn describe(facts: &TableFacts) -> TableDescription {
         envs: facts.envs.clone(),
         is_stateful: true,
         ..TableDescription::default()
-    }
-}
-
-fn obey(command: &RemoteCommand) -> String {
-    match command.cmd.as_str() {
-        "help" => "help: the commands\nserver-info: what this server is".to_owned(),
-        "server-info" => concat!("esker ", env!("CARGO_PKG_VERSION")).to_owned(),
-        _ => "unknown command; help has them all".to_owned(),
     }
 }

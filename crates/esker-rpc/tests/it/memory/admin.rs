@@ -9,7 +9,7 @@ use esker_rpc::message::meta::{
     TableDescription, TableStatus, UpdateTableEnvRequest, UpdateTableEnvResponse,
 };
 use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
-use esker_rpc::message::service::{NegotiationResponse, NegotiationStatus, RemoteCommand};
+use esker_rpc::message::service::{NegotiationResponse, RemoteCommand};
 
 use super::cluster::{Cluster, State, refused};
 
@@ -96,7 +96,9 @@ pub fn answer(cluster: &Cluster, meta: usize, call: &MetaCall) -> MetaAnswer {
             })
         }
         MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
-        MetaCall::MetaNegotiation(_) => MetaAnswer::MetaNegotiation(no_security()),
+        MetaCall::MetaNegotiation(_) => {
+            MetaAnswer::MetaNegotiation(NegotiationResponse::disabled())
+        }
     }
 }
 
@@ -111,35 +113,20 @@ pub fn answer_node(cluster: &Cluster, call: &NodeCall) -> NodeAnswer {
             })
         }
         NodeCall::NodeCommand(command) => NodeAnswer::NodeCommand(obey(command)),
-        NodeCall::NodeNegotiation(_) => NodeAnswer::NodeNegotiation(no_security()),
+        NodeCall::NodeNegotiation(_) => {
+            NodeAnswer::NodeNegotiation(NegotiationResponse::disabled())
+        }
     }
 }
 
 fn forwarded(state: &State, call: &MetaCall) -> MetaAnswer {
-    let err = || ErrorName::from(ErrorCode::ForwardToOthers);
-    macro_rules! only_error {
-        ($($Name:ident $Response:ident;)*) => {
-            match call {
-                MetaCall::QueryConfig(_) => MetaAnswer::QueryConfig(state.forward()),
-                MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
-                MetaCall::MetaNegotiation(_) => MetaAnswer::MetaNegotiation(no_security()),
-                $(MetaCall::$Name(_) => MetaAnswer::$Name($Response {
-                    err: err(),
-                    ..$Response::default()
-                }),)*
-                MetaCall::DropTable(_) => MetaAnswer::DropTable(DropTableResponse { err: err() }),
-            }
-        };
-    }
-    only_error! {
-        CreateTable CreateTableResponse;
-        ListTables ListTablesResponse;
-        ListNodes ListNodesResponse;
-        DescribeCluster DescribeClusterResponse;
-        UpdateTableEnv UpdateTableEnvResponse;
-        ControlMeta ControlMetaResponse;
-        RecallTable RecallTableResponse;
-        RenameTable RenameTableResponse;
+    let refused = MetaAnswer::refused(call, ErrorCode::ForwardToOthers.into());
+    match call {
+        MetaCall::QueryConfig(_) => MetaAnswer::QueryConfig(state.forward()),
+        MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
+        _ => {
+            refused.unwrap_or_else(|| MetaAnswer::MetaNegotiation(NegotiationResponse::disabled()))
+        }
     }
 }
 
@@ -220,7 +207,7 @@ fn describe(state: &State) -> DescribeClusterResponse {
         .leader
         .map_or(String::new(), |leader| metas[leader].clone());
     let level = state.level.name().unwrap_or("FL_STEADY");
-    let pairs = [
+    DescribeClusterResponse::of([
         ("meta_servers", metas.join(",")),
         ("primary_meta_server", leader),
         ("zookeeper_hosts", String::new()),
@@ -233,16 +220,7 @@ fn describe(state: &State) -> DescribeClusterResponse {
         ("primary_replica_count_stddev", "0.00".to_owned()),
         ("total_replica_count_stddev", "0.00".to_owned()),
         ("cluster_name", "in memory".to_owned()),
-    ];
-    let (keys, values) = pairs
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .unzip();
-    DescribeClusterResponse {
-        err: ErrorName::OK,
-        keys,
-        values,
-    }
+    ])
 }
 
 fn is_env(key: &str, value: &str) -> bool {
@@ -337,12 +315,5 @@ fn obey(command: &RemoteCommand) -> String {
         "help" => "help\nserver-info".to_owned(),
         "server-info" => "a table in memory, for tests".to_owned(),
         other => format!("unknown command '{other}'"),
-    }
-}
-
-fn no_security() -> NegotiationResponse {
-    NegotiationResponse {
-        status: NegotiationStatus::SASL_AUTH_DISABLE,
-        ..NegotiationResponse::default()
     }
 }

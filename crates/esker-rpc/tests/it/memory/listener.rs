@@ -245,7 +245,7 @@ fn reply_of_meta(
     request: &Request,
     out: &mut Vec<u8>,
 ) -> Result<(), ErrorName> {
-    let call = MetaCall::read(&request.name, arguments(request)?).map_err(refusal)?;
+    let call = MetaCall::read(&request.name, arguments(request)?)?;
     admin::answer(cluster, meta, &call).put(out, request.sequence);
     Ok(())
 }
@@ -269,10 +269,10 @@ fn reply_of_node(
             }
         }
         Err(Unreadable::NoSuchCall) => {
-            let call = NodeCall::read(&request.name, arguments).map_err(refusal)?;
+            let call = NodeCall::read(&request.name, arguments)?;
             admin::answer_node(cluster, &call).put(out, request.sequence);
         }
-        Err(unreadable) => return Err(refusal(unreadable)),
+        Err(unreadable) => return Err(unreadable.into()),
     }
     Ok(())
 }
@@ -280,11 +280,4 @@ fn reply_of_node(
 fn arguments(request: &Request) -> Result<&[u8], ErrorName> {
     let arguments = request.arguments.as_deref();
     arguments.ok_or(ErrorCode::InvalidData.into())
-}
-
-fn refusal(unreadable: Unreadable) -> ErrorName {
-    match unreadable {
-        Unreadable::NoSuchCall => ErrorCode::HandlerNotFound.into(),
-        Unreadable::Malformed(_) => ErrorCode::InvalidData.into(),
-    }
 }

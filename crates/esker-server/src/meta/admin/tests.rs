@@ -8,7 +8,7 @@ use esker_rpc::message::meta::{
     ListNodesRequest, ListTablesRequest, NodeStatus, PatternMatch, QueryConfigRequest,
     TableStatus as WireStatus,
 };
-use esker_rpc::message::service::NegotiationRequest;
+use esker_rpc::message::service::{NegotiationRequest, NegotiationStatus};
 
 use crate::meta::ids::META;
 use crate::meta::trial::{Trial, UNIX_MS, addresses, group};
