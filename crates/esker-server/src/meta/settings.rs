@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::meta::outcome::{Cause, Refusal};
+use strsim::levenshtein;
+
+use crate::meta::outcome::{Cause, Refusal, cut};
 
 /// Seconds that a value lives of which the client says nothing; 0 for ever.
 pub const DEFAULT_TTL: &str = "default_ttl";
@@ -176,7 +178,10 @@ fn check_one(key: &str, value: &str) -> Result<(), String> {
 
 /// Says that there is no such setting, and which one may have been meant.
 fn unknown(key: &str) -> String {
-    let near = RULES.iter().map(|row| (distance(key, row.0), row.0)).min();
+    // No more of it than any name has: comparing takes time for each pair of letters.
+    let begun = cut(key.to_owned(), 64);
+    let distances = RULES.iter().map(|row| (levenshtein(&begun, row.0), row.0));
+    let near = distances.min();
     match near {
         Some((distance, name)) if distance <= key.len().min(name.len()) / 3 => {
             format!("there is no setting {key:?}: did you mean {name}?")
@@ -192,22 +197,6 @@ fn unknown(key: &str) -> String {
             )
         }
     }
-}
-
-/// How many bytes are to be changed, added or left out to make one name of the other.
-fn distance(one: &str, other: &str) -> usize {
-    let one = &one.as_bytes()[..one.len().min(64)];
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, byte) in one.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, other_byte) in other.bytes().enumerate() {
-            let changed = diagonal + usize::from(*byte != other_byte);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]
