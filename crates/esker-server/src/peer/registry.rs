@@ -72,7 +72,7 @@ impl From<Stranger> for Reason {
 /// What is known of who holds which number. Any thread may ask.
 #[derive(Debug)]
 pub struct Registry {
-    myself: Mutex<Speaker>,
+    myself: Speaker,
     /// By node the incarnation and the number of its process. Taken last.
     seen: Mutex<BTreeMap<u64, (u64, u64)>>,
     ousted: Mutex<Option<String>>,
@@ -82,7 +82,7 @@ impl Registry {
     /// One of a node that says of itself that it is `myself`.
     pub fn new(myself: Speaker) -> Registry {
         Registry {
-            myself: Mutex::new(myself),
+            myself,
             seen: Mutex::default(),
             ousted: Mutex::default(),
         }
@@ -90,16 +90,7 @@ impl Registry {
 
     /// Who this node is.
     pub fn myself(&self) -> Speaker {
-        // A panic elsewhere leaves plain numbers as they are; here and below.
-        *self.myself.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// This node has got a number. What it met of other clusters on its way is forgotten: numbers
-    /// of their nodes are numbers of its own as well.
-    pub fn become_known(&self, myself: Speaker) {
-        *self.myself.lock().unwrap_or_else(PoisonError::into_inner) = myself;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.clear();
+        self.myself
     }
 
     /// A node that this one dialled has refused it so.

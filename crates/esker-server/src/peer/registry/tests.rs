@@ -69,23 +69,6 @@ fn whoever_is_meant_or_is_of_another_cluster_is_told_apart() {
 }
 
 #[test]
-fn what_was_met_of_other_clusters_is_forgotten() {
-    let nobody = Speaker {
-        cluster: 0,
-        node: 0,
-        incarnation: 0,
-        instance: 100,
-    };
-    let registry = Registry::new(nobody);
-    let mut other = greeting(2, 90, 7);
-    other.speaker.cluster = 5;
-    other.wants = 0;
-    assert_eq!(registry.recognize(0, &other), Ok(()));
-    registry.become_known(ME);
-    assert_eq!(registry.admit(&greeting(2, 4, 20)), Ok(()));
-}
-
-#[test]
 fn a_node_that_is_told_of_another_holder_is_ousted() {
     let refusal = |stranger: Stranger| Refusal {
         reason: stranger.into(),
