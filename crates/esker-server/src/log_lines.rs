@@ -74,25 +74,5 @@ impl Seldom {
     }
 }
 
-/// The moment `unix_ms` as people write it: `2026-11-25T20:19:16.042Z`.
-pub fn utc(unix_ms: u64) -> String {
-    let (days, of_day) = (unix_ms / 86_400_000, unix_ms % 86_400_000);
-    // Hinnant's way from days to a date: years begin with March, so the leap day is their last.
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = match month_from_march {
-        0..10 => month_from_march + 3,
-        _ => month_from_march - 9,
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
-    let (second, millis) = (of_day / 1000 % 60, of_day % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
-}
-
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 
 /// Seconds since 1970.
 pub fn unix_seconds() -> u64 {
@@ -33,11 +33,19 @@ pub fn utc(unix_s: u64) -> String {
     }
 }
 
+/// As log lines have it: `2025-01-05T14:40:05.042Z`.
+pub fn millis(unix_ms: u64) -> String {
+    at(unix_ms).format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
 fn text(unix_s: u64, format: &str) -> String {
+    at(unix_s.saturating_mul(1000)).format(format).to_string()
+}
+
+fn at(unix_ms: u64) -> DateTime<Utc> {
     // No clock that a record was made by is further on than the year 9999.
-    let unix_s = i64::try_from(unix_s.min(253_402_300_799)).expect("about 2^38");
-    let at = DateTime::from_timestamp(unix_s, 0).expect("a moment before the year 10000");
-    at.format(format).to_string()
+    let unix_ms = i64::try_from(unix_ms.min(253_402_300_799_999)).expect("about 2^48");
+    DateTime::from_timestamp_millis(unix_ms).expect("a moment before the year 10000")
 }
 
 #[cfg(test)]

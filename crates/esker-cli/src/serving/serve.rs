@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use esker::internals::env::bundle::Env;
-use esker_server::log_lines::{LogLines, utc};
+use esker_bench::report::date::millis;
+use esker_server::log_lines::LogLines;
 use esker_server::shell::config::Config;
 use esker_server::shell::{Node, StartError};
 use serde_json::{Map, json};
@@ -76,7 +77,7 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
         return print(shared, &config);
     }
     let interrupt = Interrupt::watch()?;
-    let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", utc(unix_ms())));
+    let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", millis(unix_ms())));
     let settings = &config.settings;
     let started = Node::start(&Env::real(BACKGROUND_THREADS), settings, (draw(), log));
     let node = started.map_err(|StartError(why)| Failure::failed(why))?;
