@@ -12,6 +12,8 @@ mod tool;
 )]
 #[path = "../../../esker-rpc/tests/it/memory/mod.rs"]
 mod memory;
+#[path = "../../../esker-rpc/tests/it/memory/in_thread.rs"]
+mod in_thread;
 mod double;
 mod dialects;
 mod documented;

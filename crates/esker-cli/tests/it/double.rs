@@ -1,13 +1,9 @@
 //! A cluster in memory, in the process of the test, for the tool to talk to.
 
-use std::sync::mpsc;
-use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use esker_rpc::message::meta::TableDescription;
-
+use crate::in_thread::serve;
 use crate::memory::cluster::Cluster;
-use crate::memory::listener::{add_meta, add_node};
 use crate::tool::{Bench, Ran};
 
 /// A cluster with three data servers and a table `temp`, and a directory to run the tool in.
@@ -21,33 +17,7 @@ impl Double {
     /// It serves until the test's process ends.
     pub fn new() -> Double {
         let cluster = Cluster::new(0, unix_s);
-        let (told, heard) = mpsc::channel();
-        let serving = cluster.clone();
-        thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
-            runtime.block_on(async {
-                let (meta, _meta_stop) = add_meta(&serving, 0).await.unwrap();
-                let mut stops = Vec::new();
-                for _ in 0..3 {
-                    stops.push(add_node(&serving, 0).await.unwrap());
-                }
-                told.send(meta.to_string()).unwrap();
-                std::future::pending::<()>().await;
-            });
-        });
-        let meta = heard.recv().unwrap();
-        let temp = TableDescription {
-            app_type: "pegasus".to_owned(),
-            app_name: "temp".to_owned(),
-            partition_count: 8,
-            is_stateful: true,
-            max_replica_count: 3,
-            ..TableDescription::default()
-        };
-        cluster.state().add_table(temp, 1 << 20);
+        let meta = serve(&cluster, 3, "temp");
         Double {
             bench: Bench::new(),
             cluster,

@@ -79,6 +79,12 @@ fn flip_in_raft_log(world: &SimWorld) {
     file.syncer().sync().unwrap();
 }
 
+/// The engine's database of the node, which does not run.
+fn database(world: &SimWorld) -> Db {
+    let db = Db::builder(Path::new(DIR).join("db")).env(world.env());
+    db.open().unwrap()
+}
+
 #[test]
 fn a_raft_log_that_was_wiped_retires_its_replicas() {
     let (world, client) = written();
@@ -109,10 +115,7 @@ fn a_raft_log_that_is_damaged_retires_its_replicas() {
 fn a_keyspace_that_is_missing_retires_its_replica() {
     let (world, _) = written();
     {
-        let db = Db::builder(Path::new(DIR).join("db"))
-            .env(world.env())
-            .open()
-            .unwrap();
+        let db = database(&world);
         let names = db.keyspaces();
         let name = names.iter().find(|name| name.starts_with("r.")).unwrap();
         db.drop_keyspace(name).unwrap();
@@ -137,10 +140,7 @@ fn a_database_that_was_wiped_under_its_node_is_refused() {
 fn rows_without_a_record_are_not_thrown_away() {
     let (world, _) = written();
     {
-        let db = Db::builder(Path::new(DIR).join("db"))
-            .env(world.env())
-            .open()
-            .unwrap();
+        let db = database(&world);
         let switches = Switches::new(&db.keyspace("node").unwrap());
         switches.remove(member().group).unwrap();
     }
@@ -274,10 +274,7 @@ fn a_log_that_has_lost_something_keeps_its_segments_aside() {
 fn rows_that_have_lost_their_mark_are_not_taken_for_a_beginning() {
     let world = written_shortly();
     {
-        let db = Db::builder(Path::new(DIR).join("db"))
-            .env(world.env())
-            .open()
-            .unwrap();
+        let db = database(&world);
         let names = db.keyspaces();
         let name = names.iter().find(|name| name.starts_with("r.")).unwrap();
         db.drop_keyspace(name).unwrap();
