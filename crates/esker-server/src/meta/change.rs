@@ -49,7 +49,7 @@ impl State {
     /// Applies an entry of the log.
     pub fn apply(&mut self, entry: &[u8]) -> std::result::Result<Applied, UnknownLayout> {
         match entry.first() {
-            Some(&VERSION) | None => {}
+            Some(1..=VERSION) | None => {}
             Some(&other) => return Err(UnknownLayout(other)),
         }
         let (outcome, rows) = match Command::decode(entry) {
@@ -95,7 +95,7 @@ impl State {
                 self.cluster = Some(ClusterRow {
                     id: *cluster,
                     name: name.clone(),
-                    level: Level::Steady,
+                    level: Level::Lively,
                     next_table: TableId(1),
                     next_node: NodeId(1),
                     meta_replicas: META_REPLICAS,
@@ -116,6 +116,7 @@ impl State {
             Deed::RegisterNode { node } => change_nodes::register(self, node, unix_ms, touched),
             Deed::UpdateNode { .. }
             | Deed::DrainNode { .. }
+            | Deed::LeaveNode { .. }
             | Deed::RemoveNode { .. }
             | Deed::SetMetaReplicas { .. }
             | Deed::SetLevel { .. } => change_nodes::act(self, &command.deed, touched),

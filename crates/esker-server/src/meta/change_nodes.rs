@@ -7,7 +7,7 @@ use esker_raft::NodeId;
 use crate::meta::command::{Deed, NewNode};
 use crate::meta::limits::NODES_MAX;
 use crate::meta::outcome::{Cause, Outcome, Refusal};
-use crate::meta::rows::{ClusterRow, NodeRow};
+use crate::meta::rows::{ClusterRow, NodeRow, Stay};
 use crate::meta::state::State;
 use crate::meta::touched::{Result, Touched};
 
@@ -52,7 +52,7 @@ pub(crate) fn register(
         addresses: node.addresses.clone(),
         label: node.label.clone(),
         incarnation: 0,
-        is_draining: false,
+        stay: Stay::Stays,
         registered_ms: unix_ms,
     };
     state.nodes.insert(id, row);
@@ -81,7 +81,14 @@ pub(crate) fn act(state: &mut State, deed: &Deed, touched: &mut Touched) -> Resu
             touched.node(state, *node);
         }
         Deed::DrainNode { node, is_draining } => {
-            found(state, *node)?.is_draining = *is_draining;
+            found(state, *node)?.stay = match is_draining {
+                true => Stay::Drains,
+                false => Stay::Stays,
+            };
+            touched.node(state, *node);
+        }
+        Deed::LeaveNode { node } => {
+            found(state, *node)?.stay = Stay::Leaves;
             touched.node(state, *node);
         }
         Deed::RemoveNode { node } => {
@@ -119,7 +126,7 @@ pub(crate) fn act(state: &mut State, deed: &Deed, touched: &mut Touched) -> Resu
 
 /// The nodes among `candidates` that may get new replicas.
 pub(crate) fn usable(state: &State, candidates: &[NodeId]) -> BTreeSet<NodeId> {
-    let is_usable = |node: &&NodeId| state.nodes.get(node).is_some_and(|row| !row.is_draining);
+    let is_usable = |node: &&NodeId| state.nodes.get(node).is_some_and(|row| !row.is_draining());
     candidates.iter().filter(is_usable).copied().collect()
 }
 

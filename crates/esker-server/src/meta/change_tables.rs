@@ -1,6 +1,6 @@
 //! Commands about tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use esker_raft::GroupId;
 
@@ -36,14 +36,14 @@ pub(crate) fn create(
         return same_or_refused(id, table, new);
     }
     check_room(state, new)?;
+    check_hosts(state, new.replica_count)?;
     let candidates = usable(state, &new.candidates);
+    let hosts: BTreeSet<_> = candidates.iter().map(|node| state.host(*node)).collect();
     let replicas = usize::try_from(new.replica_count).unwrap_or(usize::MAX);
+    // What has no place now gets one when its node is back.
+    let replicas = replicas.min(hosts.len());
     let Some(placed) = place(state, &candidates, new.partition_count, replicas) else {
-        let why = format!(
-            "{} replicas need as many nodes on hosts of their own; {} nodes live that do not leave",
-            new.replica_count,
-            candidates.len(),
-        );
+        let why = "no node lives that has room and stays";
         return Err(Refusal::new(Cause::TooFewNodes, why));
     };
     let cluster = begun(state)?;
@@ -97,13 +97,12 @@ pub(crate) fn act(state: &mut State, deed: &Deed, unix_ms: u64, touched: &mut To
                 change_envs(&mut row.envs, envs)
             })
         }
-        Deed::SetReplicaCount { name, count, alive } => {
+        Deed::SetReplicaCount { name, count, hosts } => {
             let table = named(state, name)?;
             check_replicas(*count)?;
             let before = state.tables.get(&table).map_or(0, |row| row.replica_count);
-            if *count > before && count > alive {
-                let why = format!("{count} replicas need as many nodes; {alive} live");
-                return Err(Refusal::new(Cause::TooFewNodes, why));
+            if *count > before && count > hosts {
+                return Err(too_few_hosts(*count, *hosts));
             }
             change(state, table, touched, |row| row.replica_count = *count)?;
             Ok(Outcome::Count { before })
@@ -290,6 +289,23 @@ fn check_replicas(count: u32) -> Result<()> {
         return Err(Refusal::new(Cause::BadArgument, why));
     }
     Ok(())
+}
+
+/// Checks that there are hosts for so many replicas, whether they live at the moment or not.
+fn check_hosts(state: &State, replicas: u32) -> Result<()> {
+    let hosts = state.host_count();
+    match replicas <= hosts {
+        true => Ok(()),
+        false => Err(too_few_hosts(replicas, hosts)),
+    }
+}
+
+fn too_few_hosts(replicas: u32, hosts: u32) -> Refusal {
+    let why = format!(
+        "{replicas} replicas need as many hosts of nodes that stay, and there are {hosts}: add \
+         nodes, or ask for fewer replicas"
+    );
+    Refusal::new(Cause::TooFewNodes, why)
 }
 
 fn named(state: &State, name: &str) -> Result<TableId> {

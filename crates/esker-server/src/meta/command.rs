@@ -1,12 +1,13 @@
 //! A change of the state, as an entry of the meta group's log says it.
 //!
-//! The number of the layout (u8, 1), then [`Command`] as `codec.rs` writes it. Time and whatever
-//! only the leader knows are in it, so that every replica comes to the same state. A new deed, or a
-//! new field, raises the number of the layout: whoever does not know it must stop.
+//! The number of the layout (u8: 1, or 2 of [`Deed::LeaveNode`]), then [`Command`] as `codec.rs`
+//! writes it. Time and whatever only the leader knows are in it, so that every replica comes to the
+//! same state. A new deed, or a new field, raises the number of the layout: whoever does not know
+//! it must stop.
 
 use std::collections::BTreeMap;
 
-use esker_raft::codec::DecodeError;
+use esker_raft::codec::{DecodeError, Reader};
 use esker_raft::{GroupId, NodeId, ReplicaId};
 
 use crate::meta::codec::{choices, decode, encode, fields};
@@ -14,8 +15,8 @@ use crate::meta::ids::{ClusterId, TableId};
 use crate::meta::limits::COMMAND_BYTES_MAX;
 use crate::meta::rows::{Addresses, Level};
 
-/// The layout.
-pub const VERSION: u8 = 1;
+/// The newest layout: 2 has the deed by which a node leaves.
+pub const VERSION: u8 = 2;
 
 fields! {
     /// A change, and when it was proposed.
@@ -98,6 +99,8 @@ choices! {
         },
         /// A node is to leave, or may stay after all.
         3 => DrainNode { /** The node. */ node: NodeId, /** It leaves. */ is_draining: bool, },
+        /// A node is to leave, and its number goes once nothing counts on it.
+        17 => LeaveNode { /** The node. */ node: NodeId, },
         /// A node that has no replica leaves for ever.
         4 => RemoveNode { /** The node. */ node: NodeId, },
         /// A table is created.
@@ -130,8 +133,8 @@ choices! {
             name: String,
             /// Replicas of each partition.
             count: u32,
-            /// Nodes that live.
-            alive: u32,
+            /// Hosts that stay, whether they live at the moment or not.
+            hosts: u32,
         },
         /// A dropped table's time is over.
         12 => ForgetTable { /** The table. */ table: TableId, },
@@ -165,11 +168,26 @@ fields! {
 impl Command {
     /// The bytes of an entry.
     pub fn encode(&self) -> Vec<u8> {
-        encode(VERSION, self)
+        // Whoever knows less reads all but what is new.
+        let version = match self.deed {
+            Deed::LeaveNode { .. } => 2,
+            _ => 1,
+        };
+        encode(version, self)
     }
 
     /// The command that `bytes` are.
     pub fn decode(bytes: &[u8]) -> Result<Command, DecodeError> {
-        decode(VERSION, bytes, COMMAND_BYTES_MAX)
+        let version = if bytes.first() == Some(&1) {
+            1
+        } else {
+            VERSION
+        };
+        let command: Command = decode(version, bytes, COMMAND_BYTES_MAX)?;
+        let is_new = matches!(command.deed, Deed::LeaveNode { .. });
+        match is_new == (version == 2) {
+            true => Ok(command),
+            false => Err(Reader::new(bytes).refuse("deed of that layout")),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Tables, partitions, nodes and the cluster, as the wire tells them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::SocketAddrV4;
 
 use esker_raft::{GroupId, NodeId};
@@ -12,6 +12,7 @@ use esker_rpc::message::meta::{
     QueryConfigResponse, TableDescription, TableStatus as WireStatus,
 };
 
+use crate::meta::balance::spread;
 use crate::meta::ids::{META, PartitionId, TableId};
 use crate::meta::live::Live;
 use crate::meta::rows::{Level, PartitionRow, TableRow, TableStatus};
@@ -211,22 +212,7 @@ pub fn cluster(state: &State, live: &Live) -> DescribeClusterResponse {
         let known = live.group(**group);
         known.is_some_and(|known| !known.configuration.voters.iter().eq(row.wished.keys()))
     });
-    let mut leaders: BTreeMap<NodeId, usize> = BTreeMap::new();
-    for group in state.partitions.keys().filter(|group| **group != META) {
-        if let Some(known) = live.group(*group) {
-            *leaders.entry(known.node).or_default() += 1;
-        }
-    }
-    let counts = state.wished_counts();
-    let alive: Vec<NodeId> = live.alive(state).collect();
-    let of = |counts: &BTreeMap<NodeId, usize>, node: &NodeId| counts.get(node).copied();
-    let led = alive
-        .iter()
-        .map(|node| of(&leaders, node).unwrap_or_default());
-    let led: Vec<usize> = led.collect();
-    let has = alive
-        .iter()
-        .map(|node| counts.get(node).copied().unwrap_or_default());
+    let spread = spread(state, live);
     DescribeClusterResponse::of([
         ("meta_servers", metas.join(",")),
         (
@@ -239,26 +225,17 @@ pub fn cluster(state: &State, live: &Live) -> DescribeClusterResponse {
         ("balance_operation_count", under_way.count().to_string()),
         (
             "primary_replica_count_stddev",
-            format!("{:.2}", deviation(&led)),
+            format!("{:.2}", spread.leads),
         ),
         (
             "total_replica_count_stddev",
-            format!("{:.2}", deviation(&has.collect::<Vec<_>>())),
+            format!("{:.2}", spread.replicas),
         ),
         (
             "cluster_name",
             row.map_or(String::new(), |row| row.name.clone()),
         ),
     ])
-}
-
-/// How far counts are from their mean, in the mean.
-fn deviation(counts: &[usize]) -> f64 {
-    let float = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    let len = float(counts.len().max(1));
-    let mean = counts.iter().map(|count| float(*count)).sum::<f64>() / len;
-    let squares = counts.iter().map(|count| (float(*count) - mean).powi(2));
-    (squares.sum::<f64>() / len).sqrt()
 }
 
 const LEVELS: [(Level, MetaLevel, &str); 5] = [

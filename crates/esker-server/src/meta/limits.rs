@@ -47,6 +47,19 @@ pub const REPAIRS_MAX: usize = 64;
 /// Replicas on their way to one node: each takes a share of its disk and network.
 pub const INCOMING_MAX: usize = 8;
 
+/// Replicas that are on their way for the sake of balance: each is a copy of a partition, and takes
+/// from those who read and write.
+pub const BALANCE_MOVES_MAX: usize = 8;
+
+/// Leads that one round hands over: each stops the writes of a partition for a moment.
+pub const HANDOVERS_MAX: usize = 16;
+
+/// How long every node that lives has lived before the brain evens out by itself.
+pub const CALM_MS: u64 = 5_000;
+
+/// Groups that are counted each second for a balance; for so many more a second later.
+pub const BALANCE_EVERY_GROUPS: usize = 8192;
+
 /// Seconds that a dropped table can be recalled, unless its end was told: a week, as in Pegasus.
 pub const RESERVE_S: u64 = 7 * 86_400;
 

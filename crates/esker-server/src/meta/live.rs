@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
+use crate::meta::handing::{Handing, Handings};
 use crate::meta::ids::{META, PartitionId};
 use crate::meta::limits::{ALIVE_MS, SILENT_MS_MAX};
 use crate::meta::outcome::{Cause, Refusal};
@@ -25,12 +26,19 @@ pub struct Live {
     watched_ms: u64,
     nodes: BTreeMap<NodeId, LiveNode>,
     groups: BTreeMap<GroupId, LiveGroup>,
+    handings: Handings,
+    /// Somebody has asked for a balance, and there is something left to do for it.
+    is_balance_asked: bool,
+    /// When it was counted last what everybody has.
+    balanced_ms: u64,
 }
 
 /// A node as it reported last.
 #[derive(Clone, Debug)]
 pub struct LiveNode {
     heard_ms: u64,
+    /// Since when it was never silent for long, and not opened again.
+    up_ms: u64,
     /// What it said, but for its replicas.
     pub report: Report,
     replicas: BTreeMap<(GroupId, ReplicaId), ReplicaReport>,
@@ -64,6 +72,7 @@ impl Live {
     /// in it nobody has watched.
     pub fn pass(&mut self, elapsed_ms: u64) {
         self.watched_ms += elapsed_ms.min(PASS_MS_MAX);
+        self.handings.pass(self.watched_ms);
     }
 
     /// Takes a report up; false if it is not one of a node of this cluster, or of an older
@@ -79,9 +88,13 @@ impl Live {
             replicas.insert((replica.group, replica.replica), replica.clone());
         }
         let before = self.nodes.get(&report.node);
+        let was_up = self.is_alive(report.node)
+            && before.is_some_and(|before| before.report.incarnation == report.incarnation);
+        let up_ms = before.filter(|_| was_up).map(|before| before.up_ms);
         let before = before.map(|before| before.replicas.keys().copied().collect());
         let node = LiveNode {
             heard_ms: self.watched_ms,
+            up_ms: up_ms.unwrap_or(self.watched_ms),
             report: without_replicas(report),
             replicas,
             before,
@@ -120,6 +133,7 @@ impl Live {
                 group = known;
             }
         }
+        self.handings.leads(replica.group, group.leader);
         self.groups.insert(replica.group, group);
     }
 
@@ -162,6 +176,12 @@ impl Live {
         node.is_some_and(|node| self.watched_ms - node.heard_ms < ALIVE_MS)
     }
 
+    /// Milliseconds that the node has been there without a break; 0 if it is not.
+    pub fn up_ms(&self, node: NodeId) -> u64 {
+        let up = self.nodes.get(&node).filter(|_| self.is_alive(node));
+        up.map_or(0, |up| self.watched_ms - up.up_ms)
+    }
+
     /// Milliseconds that the node was watched and not heard.
     pub fn silent_ms(&self, node: NodeId) -> u64 {
         let heard_ms = self.nodes.get(&node).map_or(0, |node| node.heard_ms);
@@ -171,6 +191,50 @@ impl Live {
     /// Whether the node was silent for as long as it may be before it is replaced.
     pub fn is_gone(&self, node: NodeId) -> bool {
         self.silent_ms(node) >= SILENT_MS_MAX
+    }
+
+    /// Milliseconds after which a silent node is replaced, if it stays silent.
+    pub fn replaced_in_ms(&self, node: NodeId) -> u64 {
+        SILENT_MS_MAX.saturating_sub(self.silent_ms(node))
+    }
+
+    /// The node that lives where a silent one was reached: that one's directory was lost, and it
+    /// has joined anew.
+    pub fn successor(&self, state: &State, node: NodeId) -> Option<NodeId> {
+        let peer = state.nodes.get(&node)?.addresses.peer;
+        let mut others = state.nodes.iter().filter(|other| *other.0 > node);
+        let found =
+            others.find(|(other, row)| row.addresses.peer == peer && self.is_alive(**other));
+        found.filter(|_| !self.is_alive(node)).map(|other| *other.0)
+    }
+
+    /// The leader of a group is to hand over to `to`.
+    pub fn hand_over(&mut self, group: GroupId, to: ReplicaId) {
+        self.handings.begin(group, to, self.watched_ms);
+    }
+
+    /// How the lead of that group fares, if it was to be handed over.
+    pub fn handing(&self, group: GroupId) -> Option<Handing> {
+        self.handings.of(group, self.watched_ms)
+    }
+
+    /// Whether so much time has passed since this was true the last time.
+    pub(crate) fn is_balance_due(&mut self, every_ms: u64) -> bool {
+        let is_due = self.watched_ms >= self.balanced_ms + every_ms;
+        if is_due {
+            self.balanced_ms = self.watched_ms;
+        }
+        is_due
+    }
+
+    /// Somebody asks for a balance, or there is nothing left to do for it.
+    pub fn ask_balance(&mut self, is_asked: bool) {
+        self.is_balance_asked = is_asked;
+    }
+
+    /// Whether somebody has asked for a balance that is not done.
+    pub fn is_balance_asked(&self) -> bool {
+        self.is_balance_asked
     }
 
     /// Whether so few nodes live that the fault is likely between them and this leader: then nobody
@@ -219,7 +283,11 @@ impl Live {
             let why = format!("{members} groups have a member on node {id}: drain it first");
             return Some(Refusal::new(Cause::NodeInUse, why));
         }
-        let mut groups = state.partitions.keys();
+        // Members of one that never had a leader are those that are wished.
+        let mut groups = state
+            .partitions
+            .keys()
+            .filter(|group| state.is_settled(**group));
         let unknown = groups.find(|group| !self.groups.contains_key(group));
         unknown.map(|group| {
             let partition = PartitionId::of(*group);

@@ -13,7 +13,7 @@ use crate::meta::state::State;
 use crate::meta::target::target;
 
 /// A node that is away for so long is taken for dead where copies are few.
-const QUICK_MS: u64 = 2 * ALIVE_MS;
+pub(crate) const QUICK_MS: u64 = 2 * ALIVE_MS;
 
 /// How a replica that is wished fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,7 +134,7 @@ impl<'a> Mending<'a> {
             }
             // No other node is left: it comes back to where it was lost.
             let node = *row.wished.get(&replica)?;
-            let may_stay = fate == Fate::Lost && !self.state.nodes.get(&node)?.is_draining;
+            let may_stay = fate == Fate::Lost && !self.state.nodes.get(&node)?.is_draining();
             return may_stay.then(|| Wish {
                 drop,
                 add: vec![node],
@@ -200,14 +200,16 @@ impl<'a> Mending<'a> {
         };
         let is_silent = self.live.silent_ms(node) >= QUICK_MS;
         let is_gone = (is_urgent && is_silent) || self.live.is_gone(node);
-        // Of one that is to leave, whoever drains it says that it is dead.
-        if is_gone && !self.is_cut_off || is_silent && node_row.is_draining {
+        // Of one that is to leave, whoever drains it says that it is dead; and where another node
+        // listens at its address, nobody comes back.
+        let is_told = || node_row.is_draining() || self.live.successor(self.state, node).is_some();
+        if is_gone && !self.is_cut_off || is_silent && is_told() {
             return Fate::Gone;
         }
         if self.live.is_alive(node) && self.is_lost(id, row, known, (replica, node)) {
             return Fate::Lost;
         }
-        match node_row.is_draining {
+        match node_row.is_draining() {
             true => Fate::Leaving,
             false if self.shares(row, replica, node) => Fate::Shared,
             false => Fate::Well,
@@ -317,7 +319,7 @@ impl<'a> Mending<'a> {
             .filter(|wished| Some(*wished.0) != instead);
         let hosts: BTreeSet<_> = others.map(|wished| self.state.host(*wished.1)).collect();
         self.live.is_alive(node)
-            && !node_row.is_draining
+            && !node_row.is_draining()
             && (id != META || node_row.addresses.meta.is_some())
             && !hosts.contains(&self.state.host(node))
             && !row.wished.values().any(|at| *at == node)

@@ -2,7 +2,8 @@
 //!
 //! `rows` has what is kept, `state` all of it, `command` what changes it and `change` how, each
 //! kind of it in a file of its own. A node tells what it has in a `report` and is told what must be
-//! true there by `directive`s.
+//! true there by `directive`s. `repair` says what is due because something is lost, `balance` what
+//! is due because a node has more than its share.
 //!
 //! Law: plain values and pure functions: no file, clock, socket, thread or lock. The same commands
 //! upon the same state give the same state and the same answers. What is wished is kept here; what
@@ -26,12 +27,16 @@ mod change_tables;
 pub mod change;
 pub mod report;
 pub mod directive;
+pub mod handing;
 pub mod live;
 pub mod steps;
 pub mod plan;
 pub mod target;
 pub mod mending;
 pub mod repair;
+mod balance_model;
+pub mod balance_planner;
+pub mod balance;
 pub mod describe;
 pub mod admin;
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use esker_raft::{GroupId, NodeId, ReplicaId};
 
 use crate::meta::directive::{Directive, TableFacts};
+use crate::meta::handing::Handing;
 use crate::meta::ids::{PartitionId, TableId};
 use crate::meta::limits::DIRECTIVES_MAX;
-use crate::meta::live::{Live, stranger};
+use crate::meta::live::{Live, LiveGroup, stranger};
 use crate::meta::report::{ReplicaReport, Report};
 use crate::meta::rows::{Level, PartitionRow, TableRow, TableStatus};
 use crate::meta::settings;
@@ -179,7 +180,8 @@ fn step(
     if group.configuration.replica_max > row.replica_max {
         return None;
     }
-    Some(match next_step(id, row, group, live)? {
+    let step = next_step(id, row, group, live).or_else(|| handed_over(live, id, group))?;
+    Some(match step {
         Step::Change(change) => Directive::Change {
             group: id,
             version: group.configuration.version,
@@ -187,6 +189,15 @@ fn step(
         },
         Step::Transfer(to) => Directive::Transfer { group: id, to },
     })
+}
+
+/// That the lead goes to who is to have it, where nothing else is to be done.
+fn handed_over(live: &Live, id: GroupId, group: &LiveGroup) -> Option<Step> {
+    let Some(Handing::UnderWay(to)) = live.handing(id) else {
+        return None;
+    };
+    let is_fit = to != group.leader && group.configuration.voters.contains(&to);
+    is_fit.then_some(Step::Transfer(to))
 }
 
 #[cfg(test)]

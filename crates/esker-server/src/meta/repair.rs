@@ -1,12 +1,14 @@
 //! What the brain does by itself: a pure function of what is wished and what is, each second.
 
+use esker_raft::NodeId;
+
 use crate::meta::change_nodes::check_label;
 use crate::meta::command::{Command, Deed};
 use crate::meta::ids::TableId;
 use crate::meta::limits::REPAIRS_MAX;
 use crate::meta::live::Live;
 use crate::meta::mending::Mending;
-use crate::meta::rows::{Level, TableStatus};
+use crate::meta::rows::{Level, NodeRow, Stay, TableStatus};
 use crate::meta::state::State;
 
 /// Replicas that one command says to be made.
@@ -23,6 +25,7 @@ pub fn repairs(state: &State, live: &Live, unix_ms: u64) -> Vec<Command> {
     deeds.extend(made(state, live));
     deeds.extend(opened(state, live));
     deeds.extend(forgotten(state, unix_ms));
+    deeds.extend(removed(state, live));
     if cluster.level > Level::Frozen {
         let wishes = Mending::new(state, live).wishes(REPAIRS_MAX);
         deeds.extend(wishes.into_iter().map(|wish| Deed::Wish { wish }));
@@ -92,6 +95,24 @@ fn opened(state: &State, live: &Live) -> Vec<Deed> {
         .map(|table| *table.0)
         .filter(|table| is_led(*table));
     led.map(|table| Deed::OpenTable { table }).collect()
+}
+
+/// Nodes that are to leave, or joined anew without what they had, and on which nothing counts.
+fn removed(state: &State, live: &Live) -> Vec<Deed> {
+    let leaves = |node: NodeId, row: &NodeRow| {
+        row.stay == Stay::Leaves || live.successor(state, node).is_some()
+    };
+    let leaving = state
+        .nodes
+        .iter()
+        .filter(|one| leaves(*one.0, one.1))
+        .map(|one| *one.0);
+    let is_wished = |node: NodeId| {
+        let mut rows = state.partitions.values();
+        rows.any(|row| row.wished.values().any(|at| *at == node))
+    };
+    let free = leaving.filter(|node| !is_wished(*node) && live.needs(state, *node).is_none());
+    free.map(|node| Deed::RemoveNode { node }).collect()
 }
 
 /// Dropped tables whose time is over.

@@ -61,6 +61,19 @@ choices! {
     }
 }
 
+choices! {
+    /// Whether a node stays.
+    #[derive(Copy)]
+    pub enum Stay {
+        /// It does.
+        0 => Stays,
+        /// Its replicas move elsewhere.
+        1 => Drains,
+        /// The same, and its number goes once nothing counts on it.
+        2 => Leaves,
+    }
+}
+
 fields! {
     /// The cluster.
     pub struct ClusterRow {
@@ -106,8 +119,8 @@ fields! {
         pub label: String,
         /// How often it was opened, as it said last.
         pub incarnation: u64,
-        /// It is to leave: its replicas move elsewhere.
-        pub is_draining: bool,
+        /// Whether it stays.
+        pub stay: Stay,
         /// When it got its number: milliseconds since 1970.
         pub registered_ms: u64,
     }
@@ -148,6 +161,13 @@ fields! {
         pub unmade: BTreeSet<ReplicaId>,
         /// The replicas that it is to have in the end, and where.
         pub wished: BTreeMap<ReplicaId, NodeId>,
+    }
+}
+
+impl NodeRow {
+    /// Whether its replicas are to move elsewhere.
+    pub fn is_draining(&self) -> bool {
+        self.stay != Stay::Stays
     }
 }
 

@@ -1,6 +1,6 @@
 //! All that the meta group knows, as rows that are read once and then kept in step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use esker_raft::codec::DecodeError;
@@ -164,6 +164,13 @@ impl State {
             Some(row) if !row.label.is_empty() => Host::Named(&row.label),
             _ => Host::Own(node),
         }
+    }
+
+    /// Hosts that have a node that stays, whether it lives or not.
+    pub fn host_count(&self) -> u32 {
+        let stay = self.nodes.iter().filter(|node| !node.1.is_draining());
+        let hosts: BTreeSet<_> = stay.map(|node| self.host(*node.0)).collect();
+        u32::try_from(hosts.len()).unwrap_or(u32::MAX)
     }
 
     /// How many replicas are wished on each node that has any.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use esker_raft::{ChangeStep, Configuration, GroupId, NodeId, ReplicaId};
 
+use crate::meta::balance::due;
 use crate::meta::command::{Command, Deed, NewNode, NewTable};
 use crate::meta::directive::Directive;
 use crate::meta::ids::{ClusterId, PartitionId, TableId};
@@ -161,6 +162,19 @@ impl Trial {
     /// Reports, directives that are done at once, and repairs, so many times. Returns how many
     /// directives and commands there were in the last one.
     pub fn rounds(&mut self, count: usize) -> usize {
+        self.some_rounds(count, |state, live| repairs(state, live, UNIX_MS))
+    }
+
+    /// The same with all that is due, balance included.
+    pub fn even_out(&mut self, count: usize) -> usize {
+        self.some_rounds(count, |state, live| due(state, live, UNIX_MS))
+    }
+
+    fn some_rounds(
+        &mut self,
+        count: usize,
+        due: impl Fn(&State, &mut Live) -> Vec<Command>,
+    ) -> usize {
         let mut work = 0;
         for _ in 0..count {
             self.hear();
@@ -169,7 +183,7 @@ impl Trial {
                 let directives = directives(&self.state, &self.live, report);
                 told.extend(directives.into_iter().map(|directive| (*node, directive)));
             }
-            let commands = repairs(&self.state, &self.live, UNIX_MS);
+            let commands = due(&self.state, &mut self.live);
             work = told.len() + commands.len();
             for (node, directive) in told {
                 self.obey(node, directive);

@@ -11,13 +11,13 @@ use esker_rpc::error::ErrorCode;
 use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 
 use crate::meta::admin::{self, Decision, answer, answered, is_being_made};
+use crate::meta::balance::due;
 use crate::meta::command::{Command, Deed, NewNode};
 use crate::meta::directive::encode_directives;
 use crate::meta::ids::META;
 use crate::meta::live::Live;
 use crate::meta::outcome::Outcome;
 use crate::meta::plan::directives;
-use crate::meta::repair::repairs;
 use crate::meta::report::Report;
 use crate::meta::state::State;
 use crate::node::{Answer, Ask, Now, Reply, RequestId};
@@ -270,14 +270,14 @@ impl Leading {
 
     /// Proposes what is due by itself, unless what was due before is still on its way.
     fn propose_due(&mut self, state: &State, now: Now, draw: &mut dyn FnMut() -> RequestId) {
-        let Some(live) = &self.live else { return };
+        let Some(live) = &mut self.live else { return };
         let unix_ms = now.unix_us / US_PER_MS;
         let founding = self.founding.clone().filter(|_| state.cluster.is_none());
         let commands = match (self.due.is_empty(), founding) {
             (false, _) => Vec::new(),
             // The state refuses a second one.
             (true, Some(deed)) => vec![Command { unix_ms, deed }],
-            (true, None) => repairs(state, live, unix_ms),
+            (true, None) => due(state, live, unix_ms),
         };
         for command in commands {
             self.propose(&command, Wait::Due, draw);

@@ -19,16 +19,21 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn every_partition_is_whole_in_the_end_whatever_happens() {
-    // Nodes crash, are cut off, wiped, damaged, drained and removed; tables come and go; leaders of
-    // the meta group change, and the one before goes on telling.
-    let mut commands = 0;
+    // Nodes crash, are cut off, wiped, damaged, drained and removed; tables come and go, get more
+    // and fewer replicas, and are evened out; leaders of the meta group change, and the one before
+    // goes on telling.
+    let (mut commands, mut moves) = (0, 0);
     for seed in seeds(500) {
         let mut run = Run::new(seed, None);
         let done = catch_unwind(AssertUnwindSafe(|| run.go(TICKS)));
         assert!(done.is_ok(), "seed {seed}");
         commands += run.commands;
+        moves += run.moves;
     }
-    assert!(commands > 500, "{commands} commands");
+    assert!(
+        commands > 500 && moves > 500,
+        "{commands} commands, {moves} moves"
+    );
 }
 
 fn finds(bug: Bug) {
@@ -57,4 +62,11 @@ planted! {
     a_lost_replica_that_is_never_replaced_is_found LeavesLost;
     a_table_that_opens_too_early_is_found OpensEarly;
     a_first_voter_that_is_made_twice_is_found SkipsMade;
+    a_balance_that_goes_to_and_fro_is_found PingPong;
+    a_move_that_removes_before_it_adds_is_found MovesByRemoving;
+    a_move_without_a_new_copy_is_found DropsWithoutAdding;
+    a_balance_that_ignores_labels_is_found IgnoresLabels;
+    a_move_of_a_group_under_change_is_found MovesUnderChange;
+    a_balance_that_never_comes_is_found NeverEvens;
+    a_node_that_is_let_go_too_early_is_found RemovesInUse;
 }

@@ -109,7 +109,7 @@ fn what_the_meta_group_knows_is_there_again() {
     assert_eq!(
         outcomes[2],
         Outcome::Level {
-            before: Level::Steady
+            before: Level::Lively
         }
     );
     let before = known(&stages);

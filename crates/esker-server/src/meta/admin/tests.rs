@@ -296,9 +296,13 @@ fn nodes_levels_and_the_cluster_are_told() {
         MetaAnswer::ControlMeta(told) => (told.err.code(), told.old_level),
         other => panic!("{other:?}"),
     };
-    let steady = (ErrorCode::Ok, MetaLevel::FL_STEADY);
-    assert_eq!(level(MetaLevel::FL_INVALID), steady);
-    assert_eq!(level(MetaLevel::FL_LIVELY), steady);
+    let lively = (ErrorCode::Ok, MetaLevel::FL_LIVELY);
+    assert_eq!(level(MetaLevel::FL_INVALID), lively);
+    assert_eq!(level(MetaLevel::FL_STEADY), lively);
+    assert_eq!(
+        level(MetaLevel::FL_LIVELY),
+        (ErrorCode::Ok, MetaLevel::FL_STEADY)
+    );
     assert_eq!(level(MetaLevel(250)).0, ErrorCode::InvalidParameters);
     assert_eq!(level(MetaLevel::FL_INVALID).1, MetaLevel::FL_LIVELY);
     let cluster = match trial.ask(&MetaCall::DescribeCluster(DescribeClusterRequest {})) {

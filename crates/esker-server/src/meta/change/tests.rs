@@ -421,7 +421,7 @@ fn any_prefix_and_its_rows_lead_to_the_same_state() {
     trial.done(Deed::SetReplicaCount {
         name: "u".into(),
         count: 3,
-        alive: 4,
+        hosts: 4,
     });
     trial.done(Deed::DrainNode {
         node: NodeId(2),
@@ -458,7 +458,7 @@ fn any_prefix_and_its_rows_lead_to_the_same_state() {
 #[test]
 fn an_entry_of_another_layout_stops_and_a_broken_one_is_refused() {
     let mut trial = Trial::new(1);
-    assert_eq!(trial.state.apply(&[2, 0]), Err(UnknownLayout(2)));
+    assert_eq!(trial.state.apply(&[3, 0]), Err(UnknownLayout(3)));
     let sound = trial.entries[0].clone();
     let before = trial.state.clone();
     let mut broken = vec![Vec::new()];

@@ -51,6 +51,7 @@ fn deeds() -> Vec<Deed> {
             node: id,
             is_draining: true,
         },
+        Deed::LeaveNode { node: id },
         Deed::RemoveNode { node: id },
         Deed::CreateTable {
             table: new_table("t", 4, 3),
@@ -77,7 +78,7 @@ fn deeds() -> Vec<Deed> {
         Deed::SetReplicaCount {
             name,
             count: 2,
-            alive: 3,
+            hosts: 3,
         },
         Deed::ForgetTable { table },
         Deed::Wish {

@@ -183,7 +183,7 @@ fn more_or_fewer_replicas_come_one_by_one() {
         trial.done(Deed::SetReplicaCount {
             name: "t".into(),
             count,
-            alive: 5,
+            hosts: 5,
         });
         assert_eq!(trial.rounds(80), 0);
         for (group, row) in trial.state.groups(table) {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use esker_raft::{Change, ChangeStep, GroupId, NodeId};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall, QueryConfigRequest};
 use esker_server::meta::admin::{Decision, answer};
+use esker_server::meta::balance::due;
 use esker_server::meta::command::{Command, Deed, NewTable, Wish};
 use esker_server::meta::directive::{Directive, decode_directives, encode_directives};
 use esker_server::meta::ids::{META, PartitionId, TableId};
@@ -13,11 +14,12 @@ use esker_server::meta::outcome::Outcome;
 use esker_server::meta::plan::directives;
 use esker_server::meta::repair::repairs;
 use esker_server::meta::report::Report;
-use esker_server::meta::rows::{Level, TableStatus};
+use esker_server::meta::rows::{Level, Stay, TableStatus};
 use esker_server::meta::state::State;
 use esker_server::meta::target::target;
 
 use super::dice::Dice;
+use super::even;
 use super::world::{Bug, World};
 
 /// Hosts that a cluster has at the least: as many as replicas, and one to move to.
@@ -38,7 +40,10 @@ pub struct Run {
     old: Vec<Command>,
     tables: usize,
     wipes: usize,
+    /// Groups of which the balancer has moved replicas.
+    moved: BTreeSet<GroupId>,
     pub commands: usize,
+    pub moves: usize,
 }
 
 impl Run {
@@ -53,7 +58,9 @@ impl Run {
             old: Vec::new(),
             tables: 0,
             wipes: 0,
+            moved: BTreeSet::new(),
             commands: 0,
+            moves: 0,
         };
         for number in 1..4 + run.dice.below(3) {
             let label = if number >= 4 { "shared" } else { "" };
@@ -107,8 +114,11 @@ impl Run {
                 self.stale = None;
             }
         }
-        let mut due = repairs(&self.world.state, &self.live, self.world.unix_ms);
+        let repairs = repairs(&self.world.state, &self.live, self.world.unix_ms).len();
+        let mut due = due(&self.world.state, &mut self.live, self.world.unix_ms);
+        let balance = due.split_off(repairs);
         self.tamper_commands(&mut due);
+        self.even_out(balance);
         if let Some(again) = self.old.pop()
             && self.dice.one_in(4)
         {
@@ -128,6 +138,25 @@ impl Run {
             self.old.push(command);
         }
         self.old.truncate(8);
+    }
+
+    /// What the balancer has wished.
+    fn even_out(&mut self, due: Vec<Command>) {
+        let wishes = due.into_iter().map(|command| match command.deed {
+            Deed::Wish { wish } => wish,
+            other => panic!("{other:?} evens nothing out"),
+        });
+        let mut wishes: Vec<Wish> = wishes.collect();
+        even::tamper_round(self.world.bug, &self.world, &self.live, &mut wishes);
+        even::check_round(&self.world.state, &self.live, &wishes);
+        for wish in wishes {
+            if self.dice.one_in(8) {
+                continue;
+            }
+            self.moves += 1;
+            self.moved.insert(wish.group);
+            even::check_outcome(&self.world.commit(Deed::Wish { wish }));
+        }
     }
 
     fn report(&mut self, node: NodeId) {
@@ -180,7 +209,7 @@ impl Run {
     }
 
     fn happen(&mut self) {
-        match self.dice.below(20) {
+        match self.dice.below(24) {
             0 | 1 => self.crash(),
             2..=4 => self.start(),
             5 => self.cut_off(),
@@ -200,6 +229,9 @@ impl Run {
                 self.world.commit(Deed::SetLevel { level });
             }
             18 => self.wait(600),
+            19 | 20 => self.live.ask_balance(true),
+            21 => self.leave(),
+            22 => self.move_one(),
             _ => {
                 let rows = self.world.state.rows();
                 self.world.twin = State::load(rows).expect("rows of its own");
@@ -244,7 +276,10 @@ impl Run {
         {
             self.wipes += 1;
             let gone = self.world.nodes.remove(&node).expect("a node");
-            self.world.join(&gone.label);
+            match self.dice.one_in(2) {
+                true => self.world.join(&gone.label),
+                false => self.world.join_at(&gone.label, gone.port),
+            };
         }
     }
 
@@ -313,6 +348,45 @@ impl Run {
         }
     }
 
+    /// Somebody lets go of a node: it is emptied first, or dead and made anew elsewhere.
+    fn leave(&mut self) {
+        let nodes: Vec<NodeId> = self.world.state.nodes.keys().copied().collect();
+        if let Some(node) = self.dice.pick(&nodes)
+            && self.hosts(Some(node)) >= HOSTS_MIN
+        {
+            self.world.commit(Deed::LeaveNode { node });
+        }
+    }
+
+    /// Somebody moves a replica by hand.
+    fn move_one(&mut self) {
+        let groups: Vec<GroupId> = self.world.state.partitions.keys().copied().collect();
+        let fit: Vec<NodeId> = self
+            .live
+            .alive(&self.world.state)
+            .filter(|node| !self.world.state.nodes[node].is_draining())
+            .collect();
+        let (Some(group), Some(to)) = (self.dice.pick(&groups), self.dice.pick(&fit)) else {
+            return;
+        };
+        let row = &self.world.state.partitions[&group];
+        let replicas: Vec<_> = row.wished.keys().copied().collect();
+        let may_move = self.live.led_group(group).is_some()
+            && even::is_at_rest(&self.world.state, &self.live, group);
+        if let Some(replica) = self.dice.pick(&replicas).filter(|_| may_move)
+            && even::movable(&self.world.state, row, replica, to)
+        {
+            let wish = Wish {
+                group,
+                version: row.version,
+                add: vec![to],
+                adopt: Vec::new(),
+                drop: vec![replica],
+            };
+            self.world.commit(Deed::Wish { wish });
+        }
+    }
+
     /// What a removed node has is of no use to anybody: it is told to stop, or never asks.
     fn retire(&mut self, node: NodeId) {
         if self.dice.one_in(2) && self.world.can_spare(node) {
@@ -325,7 +399,7 @@ impl Run {
         let nodes = self.world.state.nodes.iter();
         let stay = nodes.filter(|(id, row)| {
             let is_there = self.world.nodes.contains_key(id);
-            is_there && !row.is_draining && Some(**id) != but
+            is_there && !row.is_draining() && Some(**id) != but
         });
         stay.map(|(id, _)| self.world.state.host(*id))
             .collect::<BTreeSet<_>>()
@@ -383,7 +457,7 @@ impl Run {
             true => Deed::SetReplicaCount {
                 name,
                 count,
-                alive: 3,
+                hosts: 3,
             },
             false => Deed::RenameTable {
                 old: name.clone(),
@@ -396,7 +470,7 @@ impl Run {
     fn heal(&mut self) {
         self.stale = None;
         self.world.commit(Deed::SetLevel {
-            level: Level::Steady,
+            level: Level::Lively,
         });
         for node in self.nodes(|_| true) {
             let is_known = self.world.state.nodes.contains_key(&node);
@@ -412,7 +486,7 @@ impl Run {
             .state
             .nodes
             .iter()
-            .filter(|node| node.1.is_draining);
+            .filter(|node| node.1.is_draining());
         let draining: Vec<NodeId> = draining.map(|node| *node.0).collect();
         for node in draining {
             if self.hosts(None) < HOSTS_MIN {
@@ -477,7 +551,7 @@ impl Run {
             }
             let row = &world.state.nodes[id];
             assert!(
-                !row.is_draining || !node.disk.keys().any(|group| world.state.is_settled(*group)),
+                !row.is_draining() || !node.disk.keys().any(|group| world.state.is_settled(*group)),
                 "{id:?} is not drained: {node:?}"
             );
         }
@@ -486,6 +560,7 @@ impl Run {
             _ => false,
         });
         assert!(!over, "a dropped table is still there");
+        even::check_end(&self.world, &self.live);
         for table in unborn {
             self.check_unborn(table);
         }
@@ -577,8 +652,23 @@ impl Run {
                     deed: Deed::OpenTable { table: *table.0 },
                 }));
             }
+            Some(Bug::RemovesInUse) => {
+                let leaving = state
+                    .nodes
+                    .iter()
+                    .filter(|node| node.1.stay == Stay::Leaves);
+                let is_wished = |node: &NodeId| {
+                    let mut rows = state.partitions.values();
+                    rows.any(|row| row.wished.values().any(|at| at == node))
+                };
+                let free = leaving.map(|node| *node.0).filter(|node| !is_wished(node));
+                due.extend(free.map(|node| Command {
+                    unix_ms: self.world.unix_ms,
+                    deed: Deed::RemoveNode { node },
+                }));
+            }
             Some(Bug::FillsDraining) => {
-                let draining = state.nodes.iter().find(|node| node.1.is_draining);
+                let draining = state.nodes.iter().find(|node| node.1.is_draining());
                 let Some((draining, _)) = draining else {
                     return;
                 };
@@ -625,6 +715,9 @@ impl Run {
                         });
                     }
                 }
+            }
+            Some(Bug::MovesByRemoving) => {
+                even::remove_first(&self.moved, &self.world.state, &self.live, told);
             }
             Some(Bug::RemovesFirst) => {
                 for one in told {

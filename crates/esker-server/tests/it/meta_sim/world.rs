@@ -49,6 +49,20 @@ pub enum Bug {
     OpensEarly,
     /// Nobody notes which first voters were made.
     SkipsMade,
+    /// The balancer moves what is even already.
+    PingPong,
+    /// What the balancer moves leaves before the new one votes.
+    MovesByRemoving,
+    /// The balancer wishes a replica away, and none in its place.
+    DropsWithoutAdding,
+    /// The balancer puts two replicas on a host.
+    IgnoresLabels,
+    /// The balancer moves replicas of a group that is under change.
+    MovesUnderChange,
+    /// The balancer does nothing.
+    NeverEvens,
+    /// A node that is to leave is let go before it is empty.
+    RemovesInUse,
 }
 
 /// All that is true.
@@ -67,6 +81,8 @@ pub struct World {
     /// Replicas that were ever wished.
     pub given: BTreeMap<GroupId, BTreeSet<ReplicaId>>,
     pub bug: Option<Bug>,
+    /// Nodes whose number is gone.
+    pub removed: BTreeSet<NodeId>,
     next_nonce: u64,
 }
 
@@ -92,6 +108,7 @@ impl World {
             made: BTreeMap::new(),
             given: BTreeMap::new(),
             bug,
+            removed: BTreeSet::new(),
             next_nonce: 0,
         };
         let node = world.new_node("");
@@ -106,6 +123,7 @@ impl World {
         world.nodes.insert(id, Node::new(id, &node));
         let first = [(ReplicaId(1), id)];
         world.groups.insert(META, Group::new(&first));
+        world.given.insert(META, BTreeSet::from([ReplicaId(1)]));
         world.put(
             id,
             META,
@@ -131,11 +149,25 @@ impl World {
     /// A new node joins.
     pub fn join(&mut self, label: &str) -> NodeId {
         let node = self.new_node(label);
+        self.register(node)
+    }
+
+    /// A new node joins where another one was, whose directory is gone.
+    pub fn join_at(&mut self, label: &str, port: u16) -> NodeId {
+        let node = NewNode {
+            addresses: addresses(port),
+            ..self.new_node(label)
+        };
+        self.register(node)
+    }
+
+    fn register(&mut self, node: NewNode) -> NodeId {
         let deed = Deed::RegisterNode { node: node.clone() };
         let Outcome::Node { node: id } = self.commit(deed) else {
             panic!("a node")
         };
-        assert!(!self.nodes.contains_key(&id), "a number was given twice");
+        let is_new = !self.nodes.contains_key(&id) && !self.removed.contains(&id);
+        assert!(is_new, "a number was given twice");
         self.nodes.insert(id, Node::new(id, &node));
         id
     }
@@ -152,6 +184,14 @@ impl World {
         let other = self.twin.apply(&entry).expect("a known layout");
         assert_eq!(one, other);
         let outcome = Outcome::decode(&one.answer).expect("an outcome");
+        if let (Deed::RemoveNode { node }, Outcome::Done) = (&command.deed, &outcome) {
+            self.check_removed(*node);
+        }
+        assert!(
+            self.removed
+                .iter()
+                .all(|node| !self.state.nodes.contains_key(node))
+        );
         if let Deed::Wish { wish } = &command.deed
             && !matches!(outcome, Outcome::Refused { .. })
         {
@@ -165,6 +205,17 @@ impl World {
             self.check_wish(group);
         }
         outcome
+    }
+
+    /// No group counts on a node whose number goes.
+    fn check_removed(&mut self, node: NodeId) {
+        self.removed.insert(node);
+        for (id, group) in &self.groups {
+            let votes = |replica: &ReplicaId| group.members.nodes[replica] == node;
+            let is_kept = self.state.partitions.contains_key(id);
+            let counts = group.members.voters.iter().any(votes);
+            assert!(!is_kept || !counts, "{id} counts on {node:?}: {group:?}");
+        }
     }
 
     /// No two replicas of a wish share a host, and each id was given for one node.
