@@ -56,7 +56,7 @@ impl Client {
 }
 
 impl Admin {
-    async fn ask<C: Call>(&self, request: &C::Request) -> Result<C::Response>
+    pub(crate) async fn ask<C: Call>(&self, request: &C::Request) -> Result<C::Response>
     where
         C::Response: MetaResponse,
     {

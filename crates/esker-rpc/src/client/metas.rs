@@ -11,11 +11,18 @@ use crate::client::pool::Pool;
 use crate::client::settings::ClientSettings;
 use crate::codec::frame::{RequestHead, put_request, read_result};
 use crate::error::{ErrorCode, ErrorName, Reaction};
+use crate::message::balance::{
+    GetReplicaCountResponse, ProposeBalancerResponse, SetReplicaCountResponse,
+};
 use crate::message::call::{Access, Call};
 use crate::message::meta::{
     ControlMetaResponse, CreateTableResponse, DescribeClusterResponse, DropTableResponse,
     ListNodesResponse, ListTablesResponse, QueryConfigResponse, RecallTableResponse,
     RenameTableResponse, UpdateTableEnvResponse,
+};
+use crate::message::own::{
+    BalanceResponse, ChangeNodeResponse, MoveReplicaResponse, SetMetaReplicasResponse,
+    ShowNodesResponse,
 };
 
 /// Meta servers that are known, at most: those of the settings and those that others named.
@@ -60,7 +67,15 @@ meta_responses! {
     DescribeClusterResponse,
     DropTableResponse,
     ListNodesResponse,
+    ProposeBalancerResponse,
     RecallTableResponse,
+    BalanceResponse with hint_message,
+    ChangeNodeResponse with hint_message,
+    GetReplicaCountResponse with hint_message,
+    MoveReplicaResponse with hint_message,
+    SetMetaReplicasResponse with hint_message,
+    SetReplicaCountResponse with hint_message,
+    ShowNodesResponse with hint_message,
     RenameTableResponse with hint_message,
     UpdateTableEnvResponse with hint_message,
 }

@@ -4,6 +4,16 @@ use std::collections::BTreeMap;
 
 use crate::codec::scalars::{Address, Gpid, HostPort};
 use crate::error::ErrorName;
+use crate::message::balance::{
+    GetReplicaCountRequest, GetReplicaCountResponse, ProposeBalancerRequest,
+    ProposeBalancerResponse, SetReplicaCountRequest, SetReplicaCountResponse,
+};
+pub use crate::message::level::MetaLevel;
+use crate::message::own::{
+    BalanceRequest, BalanceResponse, ChangeNodeRequest, ChangeNodeResponse, MoveReplicaRequest,
+    MoveReplicaResponse, SetMetaReplicasRequest, SetMetaReplicasResponse, ShowNodesRequest,
+    ShowNodesResponse,
+};
 use crate::message::service::{NegotiationRequest, NegotiationResponse, RemoteCommand};
 
 calls! {
@@ -29,6 +39,19 @@ calls! {
         -> RecallTableResponse, Updates, true;
     RenameTable "RPC_CM_RENAME_APP" (RenameTableRequest)
         -> RenameTableResponse, Updates, true;
+    ProposeBalancer "RPC_CM_PROPOSE_BALANCER" (ProposeBalancerRequest)
+        -> ProposeBalancerResponse, Updates, true;
+    GetReplicaCount "RPC_CM_GET_MAX_REPLICA_COUNT" (GetReplicaCountRequest)
+        -> GetReplicaCountResponse, Reads, true;
+    SetReplicaCount "RPC_CM_SET_MAX_REPLICA_COUNT" (SetReplicaCountRequest)
+        -> SetReplicaCountResponse, Updates, true;
+    ShowNodes "RPC_ESKER_SHOW_NODES" (ShowNodesRequest) -> ShowNodesResponse, Reads, true;
+    ChangeNode "RPC_ESKER_CHANGE_NODE" (ChangeNodeRequest) -> ChangeNodeResponse, Writes, true;
+    MoveReplica "RPC_ESKER_MOVE_REPLICA" (MoveReplicaRequest)
+        -> MoveReplicaResponse, Updates, true;
+    Balance "RPC_ESKER_BALANCE" (BalanceRequest) -> BalanceResponse, Writes, true;
+    SetMetaReplicas "RPC_ESKER_SET_META_REPLICAS" (SetMetaReplicasRequest)
+        -> SetMetaReplicasResponse, Updates, true;
     MetaCommand "RPC_CLI_CLI_CALL" (RemoteCommand) -> String, Updates, true;
     MetaNegotiation "RPC_NEGOTIATION" (NegotiationRequest)
         -> NegotiationResponse, Reads, true;
@@ -127,18 +150,6 @@ wire_enum! {
         APP_ENV_OP_SET = 1,
         APP_ENV_OP_DEL = 2,
         APP_ENV_OP_CLEAR = 3,
-    }
-}
-
-wire_enum! {
-    /// How much the meta server does by itself.
-    pub enum MetaLevel as "meta_function_level" {
-        FL_STOPPED = 100,
-        FL_BLIND = 200,
-        FL_FREEZED = 300,
-        FL_STEADY = 400,
-        FL_LIVELY = 500,
-        FL_INVALID = 10000,
     }
 }
 
@@ -338,6 +349,9 @@ impl MetaAnswer {
                 Some(match call {
                     MetaCall::MetaCommand(_) | MetaCall::MetaNegotiation(_) => return None,
                     MetaCall::DropTable(_) => MetaAnswer::DropTable(DropTableResponse { err }),
+                    MetaCall::ProposeBalancer(_) => {
+                        MetaAnswer::ProposeBalancer(ProposeBalancerResponse { err })
+                    }
                     $(MetaCall::$Name(_) => MetaAnswer::$Name($Response {
                         err,
                         ..$Response::default()
@@ -355,6 +369,13 @@ impl MetaAnswer {
             ControlMeta ControlMetaResponse,
             RecallTable RecallTableResponse,
             RenameTable RenameTableResponse,
+            GetReplicaCount GetReplicaCountResponse,
+            SetReplicaCount SetReplicaCountResponse,
+            ShowNodes ShowNodesResponse,
+            ChangeNode ChangeNodeResponse,
+            MoveReplica MoveReplicaResponse,
+            Balance BalanceResponse,
+            SetMetaReplicas SetMetaReplicasResponse,
         }
     }
 }

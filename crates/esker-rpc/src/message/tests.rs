@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use super::{data, meta, node, not_offered, service};
+use super::{balance, data, level, meta, node, not_offered, own, service};
 use crate::codec::described::Table;
 use crate::codec::frame::{self, RequestHead};
 use crate::codec::reply_reader::ReplyReader;
@@ -36,12 +36,19 @@ fn for_each_table(check: &mut impl Check) {
             BatchGetResponse IncrRequest IncrResponse CheckAndSetRequest CheckAndSetResponse Mutate
             CheckAndMutateRequest CheckAndMutateResponse GetScannerRequest ScanRequest ScanResponse;
         meta: TableStatus PartitionConfiguration QueryConfigRequest QueryConfigResponse
-            TableDescription NodeStatus EnvOperation MetaLevel PatternMatch CreateTableOptions
+            TableDescription NodeStatus EnvOperation PatternMatch CreateTableOptions
             CreateTableRequest CreateTableResponse DropTableOptions DropTableRequest
             DropTableResponse ListTablesRequest ListTablesResponse NodeDescription ListNodesRequest
             ListNodesResponse DescribeClusterRequest DescribeClusterResponse UpdateTableEnvRequest
             UpdateTableEnvResponse ControlMetaRequest ControlMetaResponse RecallTableRequest
             RecallTableResponse RenameTableRequest RenameTableResponse;
+        level: MetaLevel;
+        balance: ProposalKind BalanceKind ProposalAction ProposeBalancerRequest
+            ProposeBalancerResponse GetReplicaCountRequest GetReplicaCountResponse
+            SetReplicaCountRequest SetReplicaCountResponse;
+        own: NodeStay NodeDeed NodeFacts ShowNodesRequest ShowNodesResponse ChangeNodeRequest
+            ChangeNodeResponse MoveReplicaRequest MoveReplicaResponse BalanceRequest BalanceStep
+            BalanceResponse SetMetaReplicasRequest SetMetaReplicasResponse;
         node: QueryTablesRequest QueryTablesResponse;
         service: RemoteCommand NegotiationStatus NegotiationRequest NegotiationResponse;
         frame: RequestMeta;
@@ -85,6 +92,9 @@ fn structs_and_calls_are_those_of_the_protocol() {
     let sources = [
         include_str!("data.rs"),
         include_str!("meta.rs"),
+        include_str!("level.rs"),
+        include_str!("balance.rs"),
+        include_str!("own.rs"),
         include_str!("node.rs"),
         include_str!("service.rs"),
         include_str!("../codec/frame.rs"),

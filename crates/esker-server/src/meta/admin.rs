@@ -1,13 +1,21 @@
 //! What administration is answered: at once, or by a command that is proposed first.
 
-use esker_raft::NodeId;
+use esker_raft::{GroupId, NodeId, ReplicaId};
 use esker_rpc::codec::scalars::Address;
 use esker_rpc::error::{ErrorCode, ErrorName};
+use esker_rpc::message::balance::{
+    GetReplicaCountResponse, ProposeBalancerResponse, SetReplicaCountRequest,
+    SetReplicaCountResponse,
+};
 use esker_rpc::message::meta::{
     ControlMetaResponse, CreateTableRequest, CreateTableResponse, DropTableRequest,
     DropTableResponse, EnvOperation, MetaAnswer, MetaCall, MetaLevel, PartitionConfiguration,
     QueryConfigResponse, RecallTableRequest, RecallTableResponse, RenameTableRequest,
     RenameTableResponse, UpdateTableEnvRequest, UpdateTableEnvResponse,
+};
+use esker_rpc::message::own::{
+    BalanceRequest, BalanceResponse, ChangeNodeResponse, MoveReplicaResponse,
+    SetMetaReplicasResponse, ShowNodesResponse,
 };
 use esker_rpc::message::service::{NegotiationResponse, RemoteCommand};
 
@@ -16,7 +24,9 @@ use crate::meta::describe;
 use crate::meta::ids::TableId;
 use crate::meta::limits::RESERVE_S;
 use crate::meta::live::Live;
+use crate::meta::node_facts::{balance, node_facts};
 use crate::meta::outcome::{Cause, Outcome, Refusal};
+use crate::meta::places::{Moved, change_node, moved, proposed, what_is_left};
 use crate::meta::rows::{Level, TableStatus};
 use crate::meta::state::State;
 
@@ -30,6 +40,17 @@ pub enum Decision {
     Answer(MetaAnswer),
     /// This is proposed, and its outcome answered by [`answered`].
     Propose(Command),
+    /// The leader remembers something, and it is answered.
+    Remember(Memory, MetaAnswer),
+}
+
+/// What the leader remembers, of which no other need know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// The lead of a group goes to that replica.
+    Lead(GroupId, ReplicaId),
+    /// Somebody asks for a balance.
+    Balance,
 }
 
 /// What becomes of a call at the leader of the meta group, at `unix_ms`.
@@ -58,6 +79,31 @@ pub fn answer(state: &State, live: &Live, call: &MetaCall, unix_ms: u64) -> Deci
             return Decision::Answer(MetaAnswer::MetaCommand(obey(command)));
         }
         MetaCall::MetaNegotiation(_) => return Decision::Answer(no_security()),
+        MetaCall::GetReplicaCount(request) => {
+            let told = replica_count(state, &request.app_name);
+            return Decision::Answer(MetaAnswer::GetReplicaCount(told));
+        }
+        MetaCall::ShowNodes(_) => {
+            return Decision::Answer(MetaAnswer::ShowNodes(ShowNodesResponse {
+                nodes: node_facts(state, live),
+                ..ShowNodesResponse::default()
+            }));
+        }
+        MetaCall::Balance(request) => return balanced(state, live, request),
+        MetaCall::ProposeBalancer(request) => match proposed(state, live, request) {
+            Ok(moved) => return begun(state, call, moved, unix_ms),
+            Err(refusal) => Err(refusal),
+        },
+        MetaCall::MoveReplica(request) => match moved(state, live, request) {
+            Ok(moved) => return begun(state, call, moved, unix_ms),
+            Err(refusal) => Err(refusal),
+        },
+        MetaCall::ChangeNode(request) => change_node(state, live, request),
+        MetaCall::SetReplicaCount(request) => set_replica_count(state, request),
+        MetaCall::SetMetaReplicas(request) => match u32::try_from(request.count) {
+            Ok(count) => Ok(Deed::SetMetaReplicas { count }),
+            Err(_) => Err(bad("the meta service has 1, 3 or 5 replicas")),
+        },
         MetaCall::CreateTable(request) => create(state, live, request),
         MetaCall::DropTable(request) => Ok(drop_table(request)),
         MetaCall::RecallTable(request) => recall(request),
@@ -120,6 +166,52 @@ pub fn answered(state: &State, call: &MetaCall, outcome: &Outcome) -> MetaAnswer
                 _ => MetaLevel::FL_INVALID,
             },
         }),
+        call => answered_of_places(state, call, outcome, (err, hint)),
+    }
+}
+
+/// The same, for calls about nodes and about where replicas are.
+fn answered_of_places(
+    state: &State,
+    call: &MetaCall,
+    outcome: &Outcome,
+    (err, hint): (ErrorName, String),
+) -> MetaAnswer {
+    let before = match outcome {
+        Outcome::Count { before } => i32::try_from(*before).unwrap_or(i32::MAX),
+        _ => 0,
+    };
+    match call {
+        MetaCall::ProposeBalancer(_) => {
+            MetaAnswer::ProposeBalancer(ProposeBalancerResponse { err })
+        }
+        MetaCall::MoveReplica(_) => MetaAnswer::MoveReplica(MoveReplicaResponse {
+            err,
+            hint_message: hint,
+        }),
+        MetaCall::ChangeNode(request) => MetaAnswer::ChangeNode(ChangeNodeResponse {
+            hint_message: if err.is_ok() {
+                what_is_left(state, request)
+            } else {
+                hint
+            },
+            err,
+        }),
+        MetaCall::Balance(_) => MetaAnswer::Balance(BalanceResponse {
+            err,
+            hint_message: hint,
+            ..BalanceResponse::default()
+        }),
+        MetaCall::SetReplicaCount(_) => MetaAnswer::SetReplicaCount(SetReplicaCountResponse {
+            err,
+            old_max_replica_count: before,
+            hint_message: hint,
+        }),
+        MetaCall::SetMetaReplicas(_) => MetaAnswer::SetMetaReplicas(SetMetaReplicasResponse {
+            err,
+            old_count: before,
+            hint_message: hint,
+        }),
         _ => refused(call, ErrorCode::Unknown),
     }
 }
@@ -158,6 +250,58 @@ pub fn refused(call: &MetaCall, code: ErrorCode) -> MetaAnswer {
     refused.unwrap_or_else(|| match call {
         MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
         _ => no_security(),
+    })
+}
+
+/// What comes of a move that can be begun.
+fn begun(state: &State, call: &MetaCall, moved: Moved, unix_ms: u64) -> Decision {
+    match moved {
+        Moved::Replica(deed) => Decision::Propose(Command { unix_ms, deed }),
+        Moved::Lead(group, to) => {
+            let done = answered(state, call, &Outcome::Done);
+            Decision::Remember(Memory::Lead(group, to), done)
+        }
+    }
+}
+
+fn balanced(state: &State, live: &Live, request: &BalanceRequest) -> Decision {
+    let is_frozen = state
+        .cluster
+        .as_ref()
+        .is_none_or(|row| row.level <= Level::Frozen);
+    if request.is_carried_out && is_frozen {
+        let why = "nothing moves at this level: `esker balance --level steady` raises it";
+        let refusal = Refusal::new(Cause::Frozen, why);
+        let call = MetaCall::Balance(request.clone());
+        return Decision::Answer(answered(state, &call, &refusal.into()));
+    }
+    let told = MetaAnswer::Balance(balance(state, live));
+    match request.is_carried_out {
+        true => Decision::Remember(Memory::Balance, told),
+        false => Decision::Answer(told),
+    }
+}
+
+fn replica_count(state: &State, name: &str) -> GetReplicaCountResponse {
+    match state.table(name) {
+        Some((_, row)) => GetReplicaCountResponse {
+            max_replica_count: i32::try_from(row.replica_count).unwrap_or(i32::MAX),
+            ..GetReplicaCountResponse::default()
+        },
+        None => GetReplicaCountResponse {
+            err: ErrorCode::AppNotExist.into(),
+            hint_message: "there is no such table".to_owned(),
+            ..GetReplicaCountResponse::default()
+        },
+    }
+}
+
+fn set_replica_count(state: &State, request: &SetReplicaCountRequest) -> Result<Deed, Refusal> {
+    let count = u32::try_from(request.max_replica_count);
+    Ok(Deed::SetReplicaCount {
+        name: short(&request.app_name),
+        count: count.map_err(|_| bad("replicas are 1 to 5"))?,
+        hosts: state.host_count(),
     })
 }
 

@@ -134,6 +134,11 @@ pub fn spread(state: &State, live: &Live) -> Spread {
     }
 }
 
+/// Groups of tables whose members are not those that are wished, as far as anybody knows.
+pub fn under_way(state: &State, live: &Live) -> usize {
+    Model::new(state, live).under_way
+}
+
 /// Whether every node that lives has done so for a while: one that comes and goes would draw leads
 /// to it each time.
 fn is_calm(state: &State, live: &Live) -> bool {

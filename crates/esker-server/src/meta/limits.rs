@@ -41,6 +41,10 @@ pub const ALIVE_MS: u64 = 5_000;
 /// it would be copied.
 pub const SILENT_MS_MAX: u64 = 600_000;
 
+/// A node that is silent for that long is taken for dead where copies are few, where it is to
+/// leave, and where another one is at its address.
+pub const QUICK_MS: u64 = 2 * ALIVE_MS;
+
 /// Changes of membership that one round begins.
 pub const REPAIRS_MAX: usize = 64;
 

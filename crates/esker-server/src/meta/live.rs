@@ -8,9 +8,10 @@ use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
 use crate::meta::handing::{Handing, Handings};
 use crate::meta::ids::{META, PartitionId};
-use crate::meta::limits::{ALIVE_MS, SILENT_MS_MAX};
+use crate::meta::limits::{ALIVE_MS, QUICK_MS, SILENT_MS_MAX};
 use crate::meta::outcome::{Cause, Refusal};
 use crate::meta::report::{ReplicaReport, Report, Role};
+use crate::meta::rows::NodeRow;
 use crate::meta::state::State;
 
 /// The most that one call adds to the watched time: a pause of the leader is no silence of others.
@@ -194,8 +195,13 @@ impl Live {
     }
 
     /// Milliseconds after which a silent node is replaced, if it stays silent.
-    pub fn replaced_in_ms(&self, node: NodeId) -> u64 {
-        SILENT_MS_MAX.saturating_sub(self.silent_ms(node))
+    pub fn replaced_ms(&self, state: &State, node: NodeId) -> u64 {
+        let leaves = state.nodes.get(&node).is_some_and(NodeRow::is_draining);
+        let after_ms = match leaves || self.successor(state, node).is_some() {
+            true => QUICK_MS,
+            false => SILENT_MS_MAX,
+        };
+        after_ms.saturating_sub(self.silent_ms(node))
     }
 
     /// The node that lives where a silent one was reached: that one's directory was lost, and it

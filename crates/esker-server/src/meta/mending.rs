@@ -6,14 +6,11 @@ use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
 use crate::meta::command::Wish;
 use crate::meta::ids::META;
-use crate::meta::limits::{ALIVE_MS, INCOMING_MAX};
+use crate::meta::limits::{INCOMING_MAX, QUICK_MS};
 use crate::meta::live::{Live, LiveGroup, LiveNode};
 use crate::meta::rows::PartitionRow;
 use crate::meta::state::State;
 use crate::meta::target::target;
-
-/// A node that is away for so long is taken for dead where copies are few.
-pub(crate) const QUICK_MS: u64 = 2 * ALIVE_MS;
 
 /// How a replica that is wished fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

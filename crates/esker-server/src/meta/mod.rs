@@ -38,6 +38,9 @@ mod balance_model;
 pub mod balance_planner;
 pub mod balance;
 pub mod describe;
+mod node_facts;
+mod places;
+pub mod notices;
 pub mod admin;
 #[cfg(test)]
 mod trial;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use esker_raft::{ChangeStep, Configuration, GroupId, NodeId, ReplicaId};
+use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 
+use crate::meta::admin::{Decision, Memory, answer, answered};
 use crate::meta::balance::due;
 use crate::meta::command::{Command, Deed, NewNode, NewTable};
 use crate::meta::directive::Directive;
@@ -124,6 +126,24 @@ impl Trial {
         );
         self.entries.push(entry);
         outcome
+    }
+
+    /// What the leader answers to a call, which is done.
+    pub fn ask(&mut self, call: &MetaCall) -> MetaAnswer {
+        match answer(&self.state, &self.live, call, UNIX_MS) {
+            Decision::Answer(answer) => answer,
+            Decision::Propose(command) => {
+                let outcome = self.apply_command(&command);
+                answered(&self.state, call, &outcome)
+            }
+            Decision::Remember(memory, answer) => {
+                match memory {
+                    Memory::Lead(group, to) => self.live.hand_over(group, to),
+                    Memory::Balance => self.live.ask_balance(true),
+                }
+                answer
+            }
+        }
     }
 
     /// Applies what must succeed.

@@ -10,12 +10,13 @@ use esker_raft::NodeId;
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 
-use crate::meta::admin::{self, Decision, answer, answered, is_being_made};
+use crate::meta::admin::{self, Decision, Memory, answer, answered, is_being_made};
 use crate::meta::balance::due;
 use crate::meta::command::{Command, Deed, NewNode};
 use crate::meta::directive::encode_directives;
 use crate::meta::ids::META;
 use crate::meta::live::Live;
+use crate::meta::notices::Notices;
 use crate::meta::outcome::Outcome;
 use crate::meta::plan::directives;
 use crate::meta::report::Report;
@@ -106,6 +107,7 @@ pub struct Leading {
     making: BTreeMap<CallId, Making>,
     /// Entries that are due and on their way: no others are proposed before they are done.
     due: BTreeSet<RequestId>,
+    notices: Notices,
     /// What begins a new cluster, on the node that founds it.
     founding: Option<Deed>,
     out: Vec<Out>,
@@ -126,6 +128,7 @@ impl Leading {
         if is_here != self.live.is_some() {
             self.live = is_here.then(Live::new);
             self.is_current = false;
+            self.notices = Notices::default();
             self.reign += 1;
             // What was due for another leader, or in another term, is due anew.
             self.due.clear();
@@ -181,11 +184,18 @@ impl Leading {
             _ => return,
         };
         let unix_ms = now.unix_us / US_PER_MS;
-        let command = match (&call, &self.live) {
+        let command = match (&call, &mut self.live) {
             (_, None) => return self.tell(id, Told::NotLeader(self.leader)),
             (Call::Admin(asked), Some(live)) => match answer(state, live, asked, unix_ms) {
                 Decision::Answer(answer) => return self.tell(id, Told::Meta(answer)),
                 Decision::Propose(command) => command,
+                Decision::Remember(memory, answer) => {
+                    match memory {
+                        Memory::Lead(group, to) => live.hand_over(group, to),
+                        Memory::Balance => live.ask_balance(true),
+                    }
+                    return self.tell(id, Told::Meta(answer));
+                }
             },
             (Call::Register(node), Some(_)) => Command {
                 unix_ms,
@@ -248,6 +258,14 @@ impl Leading {
             return self.look_current(draw);
         }
         self.propose_due(state, now, draw);
+    }
+
+    /// What is new of the nodes, in lines for whoever runs this one.
+    pub fn notices(&mut self, state: &State) -> Vec<String> {
+        match &self.live {
+            Some(live) if self.is_current => self.notices.look(state, live),
+            _ => Vec::new(),
+        }
     }
 
     /// What is to be done, in this order.

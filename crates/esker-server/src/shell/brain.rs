@@ -226,6 +226,9 @@ impl Brain {
             let mut draw = || pending.add(Waiting::Brain);
             self.leading
                 .tick(&state, elapsed.unwrap_or_default(), now, &mut draw);
+            for line in self.leading.notices(&state) {
+                self.around.log.write(Level::Note, &line);
+            }
         }
         let since_report = since(self.reported).unwrap_or(REPORT_EVERY);
         let is_due = since_report >= REPORT_EVERY || self.is_news && since_report >= REPORT_AGAIN;

@@ -1,6 +1,9 @@
 //! What the double's meta servers answer.
 
 use esker_rpc::error::{ErrorCode, ErrorName};
+use esker_rpc::message::balance::{
+    GetReplicaCountResponse, SetReplicaCountRequest, SetReplicaCountResponse,
+};
 use esker_rpc::message::meta::{
     ControlMetaResponse, CreateTableRequest, CreateTableResponse, DescribeClusterResponse,
     DropTableRequest, DropTableResponse, EnvOperation, ListNodesResponse, ListTablesRequest,
@@ -94,6 +97,34 @@ pub fn answer(cluster: &Cluster, meta: usize, call: &MetaCall) -> MetaAnswer {
                 err,
                 hint_message: String::new(),
             })
+        }
+        MetaCall::GetReplicaCount(request) => {
+            let table = state.available(&request.app_name);
+            let count = table.map(|table| table.description.max_replica_count);
+            let (err, max_replica_count) = split(count.ok_or(ErrorCode::AppNotExist));
+            MetaAnswer::GetReplicaCount(GetReplicaCountResponse {
+                err,
+                max_replica_count,
+                hint_message: String::new(),
+            })
+        }
+        MetaCall::SetReplicaCount(request) => {
+            let (err, old_max_replica_count) = split(set_replica_count(&mut state, request));
+            MetaAnswer::SetReplicaCount(SetReplicaCountResponse {
+                err,
+                old_max_replica_count,
+                hint_message: String::new(),
+            })
+        }
+        // As Pegasus does.
+        MetaCall::ProposeBalancer(_)
+        | MetaCall::ShowNodes(_)
+        | MetaCall::ChangeNode(_)
+        | MetaCall::MoveReplica(_)
+        | MetaCall::Balance(_)
+        | MetaCall::SetMetaReplicas(_) => {
+            let refused = MetaAnswer::refused(call, ErrorCode::HandlerNotFound.into());
+            refused.expect("a call whose answer has an error")
         }
         MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
         MetaCall::MetaNegotiation(_) => {
@@ -297,6 +328,19 @@ fn recall(
     table.description.drop_second = 0;
     table.description.expire_second = 0;
     Ok(table.description.clone())
+}
+
+fn set_replica_count(
+    state: &mut State,
+    request: &SetReplicaCountRequest,
+) -> Result<i32, ErrorCode> {
+    if !(1..=5).contains(&request.max_replica_count) {
+        return Err(ErrorCode::InvalidParameters);
+    }
+    let table = state.available(&request.app_name);
+    let table = table.ok_or(ErrorCode::AppNotExist)?;
+    let count = &mut table.description.max_replica_count;
+    Ok(std::mem::replace(count, request.max_replica_count))
 }
 
 fn rename(state: &mut State, request: &RenameTableRequest) -> Result<(), ErrorCode> {

@@ -17,16 +17,6 @@ use super::*;
 
 impl Trial {
     /// What a call is answered, with its command applied if it makes one.
-    fn ask(&mut self, call: &MetaCall) -> MetaAnswer {
-        match answer(&self.state, &self.live, call, UNIX_MS) {
-            Decision::Answer(answer) => answer,
-            Decision::Propose(command) => {
-                let outcome = self.apply_command(&command);
-                answered(&self.state, call, &outcome)
-            }
-        }
-    }
-
     fn query(&mut self, name: &str, indices: &[i32]) -> QueryConfigResponse {
         let call = MetaCall::QueryConfig(QueryConfigRequest {
             app_name: name.to_owned(),
@@ -365,7 +355,7 @@ fn who_does_not_lead_says_who_does_and_who_has_not_begun_says_later() {
 fn answer_early(call: &MetaCall) -> MetaAnswer {
     match answer(&State::default(), &Live::new(), call, UNIX_MS) {
         Decision::Answer(answer) => answer,
-        Decision::Propose(command) => panic!("{command:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

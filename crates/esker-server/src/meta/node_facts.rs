@@ -1,0 +1,144 @@
+//! Nodes and plans as our own calls tell them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use esker_raft::{GroupId, NodeId};
+use esker_rpc::codec::scalars::{Address, Gpid};
+use esker_rpc::error::ErrorName;
+use esker_rpc::message::own::{BalanceResponse, BalanceStep, NodeFacts, NodeStay};
+
+use crate::meta::balance::{plan, under_way};
+use crate::meta::balance_planner::{Move, What};
+use crate::meta::describe::wire_level;
+use crate::meta::ids::{META, PartitionId};
+use crate::meta::live::{Live, LiveNode};
+use crate::meta::rows::{Level, NodeRow, Stay};
+use crate::meta::state::State;
+
+/// Steps of a plan that are told: what nodes say to one another has room for so many.
+const STEPS_TOLD_MAX: usize = 1000;
+
+/// All nodes, and what counts on them.
+pub(crate) fn node_facts(state: &State, live: &Live) -> Vec<NodeFacts> {
+    let mut facts: BTreeMap<NodeId, NodeFacts> = state
+        .nodes
+        .iter()
+        .map(|(node, row)| (*node, facts_of(state, live, *node, row)))
+        .collect();
+    for group in state.partitions.keys() {
+        let is_led = live.led_group(*group).is_some();
+        if let Some(known) = live.group(*group).filter(|_| *group != META)
+            && let Some(leader) = facts.get_mut(&known.node)
+        {
+            leader.leads += 1;
+        }
+        for node in nodes_of(state, live, *group) {
+            if let Some(one) = facts.get_mut(&node) {
+                one.replicas += 1;
+                one.leaderless += i32::from(!is_led);
+            }
+        }
+    }
+    facts.into_values().collect()
+}
+
+fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFacts {
+    let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let is_alive = live.is_alive(node);
+    let heard = live.node(node);
+    let space = |of: fn(&LiveNode) -> u64| heard.map_or(0, |node| long(of(node)));
+    NodeFacts {
+        node: long(node.0),
+        address: row.addresses.client.into(),
+        meta: row.addresses.meta.map_or(Address::NONE, Address::from),
+        peer: row.addresses.peer.to_string(),
+        label: row.label.clone(),
+        is_alive,
+        silent_ms: if is_alive {
+            0
+        } else {
+            long(live.silent_ms(node))
+        },
+        replaced_in_ms: match is_alive {
+            true => -1,
+            false => long(live.replaced_ms(state, node)),
+        },
+        stay: match row.stay {
+            Stay::Stays => NodeStay::NS_STAYS,
+            Stay::Drains => NodeStay::NS_DRAINS,
+            Stay::Leaves => NodeStay::NS_LEAVES,
+        },
+        leads: 0,
+        replicas: 0,
+        copies: heard.map_or(0, |node| number(node.replicas().count())),
+        leaderless: 0,
+        space_total: space(|node| node.report.space_total_bytes),
+        space_free: space(|node| node.report.space_free_bytes),
+        successor: live.successor(state, node).map_or(0, |other| long(other.0)),
+    }
+}
+
+/// Nodes that a group counts on, or is to.
+pub(crate) fn nodes_of(state: &State, live: &Live, group: GroupId) -> BTreeSet<NodeId> {
+    let wished = state.partitions.get(&group).map(|row| row.wished.values());
+    let members = live
+        .group(group)
+        .map(|known| known.configuration.nodes.values());
+    let wished = wished.into_iter().flatten();
+    wished
+        .chain(members.into_iter().flatten())
+        .copied()
+        .collect()
+}
+
+/// Groups that count on a node, or are to.
+pub(crate) fn groups_on(state: &State, live: &Live, node: NodeId) -> Vec<GroupId> {
+    let groups = state.partitions.keys().copied();
+    groups
+        .filter(|group| nodes_of(state, live, *group).contains(&node))
+        .collect()
+}
+
+/// The plan by which every node gets its share.
+pub(crate) fn balance(state: &State, live: &Live) -> BalanceResponse {
+    let plan = plan(state, live);
+    let level = state
+        .cluster
+        .as_ref()
+        .map_or(Level::Frozen, |row| row.level);
+    let told = plan.steps.iter().take(STEPS_TOLD_MAX);
+    BalanceResponse {
+        err: ErrorName::OK,
+        hint_message: String::new(),
+        level: wire_level(level),
+        steps: told.map(|step| wire_step(state, step)).collect(),
+        is_whole: plan.is_whole && plan.steps.len() <= STEPS_TOLD_MAX,
+        under_way: number(under_way(state, live)),
+    }
+}
+
+fn wire_step(state: &State, step: &Move) -> BalanceStep {
+    let id = PartitionId::of(step.group);
+    let node = |node: NodeId| i64::try_from(node.0).unwrap_or(i64::MAX);
+    BalanceStep {
+        gpid: Gpid {
+            app_id: id.table.wire(),
+            partition_index: i32::try_from(id.index).unwrap_or(i32::MAX),
+        },
+        app_name: state
+            .tables
+            .get(&id.table)
+            .map_or_else(String::new, |row| row.name.clone()),
+        is_lead: matches!(step.what, What::Lead(_)),
+        source: node(step.from),
+        target: node(step.to),
+        source_count: number(step.counts[0]),
+        target_count: number(step.counts[1]),
+        is_of_table: step.is_of_table,
+        sentence: step.sentence(state),
+    }
+}
+
+fn number(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,96 @@
+//! What the leader of meta says of nodes to whoever reads its log: once when it becomes so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use esker_raft::NodeId;
+
+use crate::meta::limits::QUICK_MS;
+use crate::meta::live::Live;
+use crate::meta::state::State;
+
+/// Milliseconds of a second.
+const MS_PER_S: u64 = 1000;
+
+/// How a node that is not heard fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Silence {
+    /// It may be on its way back.
+    MayReturn,
+    /// What it has is made anew elsewhere.
+    IsReplaced,
+}
+
+/// What was said last.
+#[derive(Debug, Default)]
+pub struct Notices {
+    known: BTreeSet<NodeId>,
+    silent: BTreeMap<NodeId, Silence>,
+}
+
+impl Notices {
+    /// What is new since the last look, in lines.
+    pub fn look(&mut self, state: &State, live: &Live) -> Vec<String> {
+        let known: BTreeSet<NodeId> = state.nodes.keys().copied().collect();
+        let gone = self.known.difference(&known);
+        let mut lines: Vec<String> = gone
+            .map(|node| {
+                format!(
+                    "node {} is let go of: its number is given to nobody",
+                    node.0
+                )
+            })
+            .collect();
+        self.silent.retain(|node, _| known.contains(node));
+        self.known = known;
+        let counts = state.wished_counts();
+        for node in state.nodes.keys() {
+            let before = self.silent.get(node).copied();
+            let now = silence(state, live, *node);
+            if before == now {
+                continue;
+            }
+            let id = node.0;
+            let replicas = counts.get(node).copied().unwrap_or_default();
+            match now {
+                None if !live.is_alive(*node) => continue,
+                None => {
+                    lines.push(format!("node {id} is back"));
+                    self.silent.remove(node);
+                    continue;
+                }
+                Some(Silence::MayReturn) => lines.push(format!(
+                    "node {id} is silent for {} s: its {replicas} replicas are made anew elsewhere \
+                     in {} s, or now by `esker node remove {id}`",
+                    live.silent_ms(*node) / MS_PER_S,
+                    live.replaced_ms(state, *node) / MS_PER_S,
+                )),
+                Some(Silence::IsReplaced) => {
+                    let why = match live.successor(state, *node) {
+                        Some(other) => format!("node {} is at its address now", other.0),
+                        None => "it counts as dead".to_owned(),
+                    };
+                    lines.push(format!(
+                        "node {id} is silent for {} s, and {why}: its {replicas} replicas are made \
+                         anew elsewhere",
+                        live.silent_ms(*node) / MS_PER_S,
+                    ));
+                }
+            }
+            self.silent.extend(now.map(|now| (*node, now)));
+        }
+        lines
+    }
+}
+
+fn silence(state: &State, live: &Live, node: NodeId) -> Option<Silence> {
+    if live.is_alive(node) || live.silent_ms(node) < QUICK_MS {
+        return None;
+    }
+    Some(match live.replaced_ms(state, node) {
+        0 => Silence::IsReplaced,
+        _ => Silence::MayReturn,
+    })
+}
+
+#[cfg(test)]
+mod tests;

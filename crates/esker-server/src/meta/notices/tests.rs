@@ -1,0 +1,76 @@
+//! What is said of nodes, and how often.
+
+use crate::meta::command::Deed;
+use crate::meta::trial::{Trial, new_node, new_table, report};
+
+use super::*;
+
+#[test]
+fn a_silent_node_is_told_of_once_with_what_to_do() {
+    let mut trial = Trial::new(4);
+    trial.table(new_table("t", 4, 3));
+    let mut notices = Notices::default();
+    assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+    let gone = trial.reports.remove(&NodeId(3)).expect("a node");
+    let mut lines = Vec::new();
+    for _ in 0..700 {
+        trial.hear();
+        lines.extend(notices.look(&trial.state, &trial.live));
+    }
+    let replicas = trial.state.wished_counts()[&NodeId(3)];
+    assert_eq!(
+        lines,
+        [
+            format!(
+                "node 3 is silent for 10 s: its {replicas} replicas are made anew elsewhere in \
+                 590 s, or now by `esker node remove 3`"
+            ),
+            format!(
+                "node 3 is silent for 600 s, and it counts as dead: its {replicas} replicas are \
+                 made anew elsewhere"
+            ),
+        ]
+    );
+    trial.reports.insert(NodeId(3), gone);
+    trial.hear();
+    assert_eq!(notices.look(&trial.state, &trial.live), ["node 3 is back"]);
+    trial.hear();
+    assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+}
+
+#[test]
+fn a_node_whose_place_another_one_has_is_told_of_as_that() {
+    // Node 2's directory is gone: it joins again as node 4, where node 2 was.
+    let mut trial = Trial::new(3);
+    let mut notices = Notices::default();
+    notices.look(&trial.state, &trial.live);
+    trial.reports.remove(&NodeId(2));
+    let mut again = new_node(2, "");
+    again.nonce = 77;
+    let addresses = again.addresses.clone();
+    trial.done(Deed::RegisterNode { node: again });
+    trial.reports.insert(
+        NodeId(4),
+        crate::meta::report::Report {
+            addresses,
+            ..report(4)
+        },
+    );
+    let mut lines = Vec::new();
+    for _ in 0..12 {
+        trial.hear();
+        lines.extend(notices.look(&trial.state, &trial.live));
+    }
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(
+        lines[0].contains("node 4 is at its address now"),
+        "{lines:?}"
+    );
+    // Nothing counts on it, or soon nothing will: its number goes by itself.
+    trial.even_out(40);
+    let lines = notices.look(&trial.state, &trial.live);
+    assert_eq!(
+        lines,
+        ["node 2 is let go of: its number is given to nobody"]
+    );
+}
