@@ -124,12 +124,11 @@ fn what_fails_is_counted_and_told() {
 
 #[test]
 fn what_a_cluster_does_not_do_is_refused_before_anything_is_sent() {
-    // Scans, waiting for its background work, destroying, the engine's settings; a table that is
-    // not there, nobody at the address, and the rate that looks like the target.
+    // Scans, destroying, the engine's settings; a table that is not there, nobody at the address,
+    // and the rate that looks like the target.
     let (double, tool) = (Double::new(), Tool::new());
     for (words, told) in [
         ("run --workload e", "no scans over records"),
-        ("load --workload a --drain", "--drain"),
         ("load --workload a --use_existing_db=0", "esker table drop"),
         ("load --workload a --db {}/db", "--db names a directory"),
         ("load --workload a -p esker.memory_limit=1GiB", "servers'"),

@@ -26,8 +26,6 @@ pub struct Arguments {
     pub keeps_existing: Option<bool>,
     /// Whether somebody else's database may be destroyed.
     pub is_insisted: bool,
-    /// Whether background work is waited for at the end, within the time measured.
-    pub drains: bool,
     /// What there is to say before the start.
     pub notes: Vec<String>,
 }
@@ -80,7 +78,6 @@ pub fn parse(words: &[String]) -> Outcome<Arguments> {
             "--target" => arguments.target = target(value()?)?,
             "--use_existing_db" => arguments.keeps_existing = Some(is_kept(value()?)?),
             "--yes" => arguments.is_insisted = true,
-            "--drain" => arguments.drains = true,
             "--help" | "-h" | "-help" => arguments.is_help = true,
             _ => return Err(unknown(name)),
         }
@@ -134,14 +131,14 @@ impl Arguments {
     pub fn own_settings(&self) -> Vec<(String, String)> {
         let own = self.properties.iter().filter_map(|(name, value)| {
             let name = name.strip_prefix(OWN).filter(|name| *name != "dir")?;
-            Some((name.to_owned(), value.trim().to_owned()))
+            Some((name.to_owned(), value.to_owned()))
         });
         own.collect()
     }
 }
 
 /// Every option, for whoever slips.
-const OPTIONS: [&str; 19] = [
+const OPTIONS: [&str; 18] = [
     "-P",
     "-p",
     "-threads",
@@ -158,7 +155,6 @@ const OPTIONS: [&str; 19] = [
     "--json",
     "--seed",
     "--verify",
-    "--drain",
     "--use_existing_db",
     "--yes",
 ];

@@ -43,7 +43,7 @@ pub fn notes(properties: &Properties) -> Vec<String> {
     let note = |(name, value): (&str, &str)| match known().find(|known| known.name == name) {
         Some(known) => {
             // A class is written with or without its package.
-            let is_default = !known.default.is_empty() && value.trim().ends_with(known.default);
+            let is_default = !known.default.is_empty() && value.ends_with(known.default);
             let is_told = known.is_unused && !is_default;
             is_told.then(|| format!("note: {name} has no effect: {}", known.doc))
         }

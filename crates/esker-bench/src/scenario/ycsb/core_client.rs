@@ -1,11 +1,10 @@
 //! One thread of the core workload: loads records, and does what the mix asks for.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::fail::Outcome;
 use crate::make::random::Random;
-use crate::measure::pace::wait_until;
 use crate::scenario::ycsb::acknowledged::Acknowledged;
 use crate::scenario::ycsb::chooser::RecordChooser;
 use crate::scenario::ycsb::meter::Metric;
@@ -13,8 +12,7 @@ use crate::scenario::ycsb::record::{fields, fill_determined, fill_random, push_f
 use crate::scenario::ycsb::reply::Reply;
 use crate::scenario::ycsb::stopwatch::Stopwatch;
 use crate::scenario::ycsb::table::{Scratch, Table, Wanted};
-use crate::scenario::ycsb::workload::{FieldLength, Step, Workload};
-use crate::scenario::ycsb::zipfian::Zipfian;
+use crate::scenario::ycsb::workload::{Step, Workload};
 
 /// What all threads of a phase share.
 pub struct Shared<'a> {
@@ -26,8 +24,6 @@ pub struct Shared<'a> {
     pub inserted: Acknowledged,
     /// The next record to load.
     pub next_load: AtomicU64,
-    /// What sequential choices count on.
-    pub turn: AtomicU64,
 }
 
 impl<'a> Shared<'a> {
@@ -38,7 +34,6 @@ impl<'a> Shared<'a> {
             table,
             inserted: Acknowledged::new(workload.record_count),
             next_load: AtomicU64::new(workload.insert_start),
-            turn: AtomicU64::new(0),
         }
     }
 }
@@ -49,8 +44,6 @@ pub struct CoreClient<'a> {
     chooser: RecordChooser,
     random: Random,
     stopwatch: Stopwatch<'a>,
-    field_zipf: Option<Zipfian>,
-    scan_zipf: Option<Zipfian>,
     key: Vec<u8>,
     record: Vec<u8>,
     value: Vec<u8>,
@@ -67,22 +60,11 @@ impl<'a> CoreClient<'a> {
         stopwatch: Stopwatch<'a>,
         seed: u64,
     ) -> CoreClient<'a> {
-        let workload = shared.workload;
-        let field_zipf = match workload.field_length {
-            FieldLength::Zipfian(min, max) => Some(Zipfian::new(max - min + 1)),
-            _ => None,
-        };
-        let scan = workload.scan_length;
-        let scan_zipf = scan
-            .is_zipfian
-            .then(|| Zipfian::new(scan.max - scan.min + 1));
         CoreClient {
             shared,
             chooser,
             random: Random::new(seed),
             stopwatch,
-            field_zipf,
-            scan_zipf,
             key: Vec::new(),
             record: Vec::new(),
             value: Vec::new(),
@@ -97,33 +79,21 @@ impl<'a> CoreClient<'a> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Loads the next record. Says whether the load goes on: not after an insert that failed for
-    /// good, unless the workload says so.
+    /// Loads the next record. Says whether the load goes on: not after an insert that failed.
     pub fn load(&mut self, due: Option<Instant>) -> bool {
-        self.stopwatch.begin_step(due);
+        self.stopwatch.due = due;
         // Relaxed: the number is unique by itself, and orders nothing.
         let number = self.shared.next_load.fetch_add(1, Ordering::Relaxed);
         self.make_record(number);
-        let retries = self.shared.workload.retries;
-        for tries in 0..=retries.limit {
-            if tries > 0 {
-                let spread = 0.8 + 0.4 * self.random.unit();
-                let pause = Duration::from_secs_f64(retries.interval_s * spread);
-                wait_until(Instant::now() + pause);
-            }
-            if self.insert_record().is_ok() {
-                return true;
-            }
-        }
-        retries.keeps_going
+        self.insert_record() == Reply::Ok
     }
 
     /// Does the next operation of the mix.
     ///
     /// Errors: when readers could no longer be told which records are there.
     pub fn run(&mut self, due: Option<Instant>) -> Outcome {
-        self.stopwatch.begin_step(due);
-        match self.shared.workload.steps.draw(&mut self.random) {
+        self.stopwatch.due = due;
+        match self.shared.workload.step(self.random.unit()) {
             Step::Read => {
                 self.choose_key();
                 self.read();
@@ -159,15 +129,10 @@ impl<'a> CoreClient<'a> {
         Ok(())
     }
 
-    /// The number of a record that is there.
-    pub fn choose_number(&mut self) -> u64 {
-        let there = self.shared.inserted.count();
-        self.chooser
-            .choose(there, &self.shared.turn, &mut self.random)
-    }
-
+    /// The key of a record that is there.
     fn choose_key(&mut self) {
-        let number = self.choose_number();
+        let there = self.shared.inserted.count();
+        let number = self.chooser.choose(there, &mut self.random);
         self.shared.workload.keys.write(number, &mut self.key);
     }
 
@@ -210,25 +175,18 @@ impl<'a> CoreClient<'a> {
 
     fn scan(&mut self) {
         let workload = self.shared.workload;
-        let length = workload.scan_length;
-        let count = match &mut self.scan_zipf {
-            Some(zipf) => length.min + zipf.draw(&mut self.random),
-            None => length.min + self.random.below(length.max - length.min + 1),
-        };
+        let (min, max) = workload.scan_length;
+        let count = min + self.random.below(max - min + 1);
         let wanted = wanted(workload, &mut self.random);
         let mut bytes = 0;
         let start = Instant::now();
-        let (reply, seen) = self
+        let reply = self
             .shared
             .table
             .scan(&self.key, count, wanted, &mut |_, value| {
                 bytes += value.len()
             });
         self.stopwatch.operation(Metric::Scan, start, reply);
-        if let Ok(seen @ 1..) = u32::try_from(seen) {
-            let took = start.elapsed() / seen;
-            self.stopwatch.tally().duration(Metric::ScanPerRecord, took);
-        }
         self.bytes += (self.key.len() + bytes) as u64;
     }
 
@@ -237,7 +195,7 @@ impl<'a> CoreClient<'a> {
         if !self.shared.workload.is_checked {
             return;
         }
-        let length = self.checked_length();
+        let length = self.shared.workload.field_bytes;
         let start = Instant::now();
         // That nothing at all was read is never right.
         let mut reply = Reply::Error;
@@ -254,19 +212,16 @@ impl<'a> CoreClient<'a> {
         self.stopwatch.tally().check(Metric::Verify, took, reply);
     }
 
-    fn checked_length(&self) -> usize {
-        match self.shared.workload.field_length {
-            FieldLength::Constant(length) => whole(length),
-            _ => unreachable!("checked values have one length, as the workload made sure"),
-        }
-    }
-
     /// The key and all fields of a record.
     fn make_record(&mut self, number: u64) {
         let workload = self.shared.workload;
         workload.keys.write(number, &mut self.key);
+        self.make_fields();
+    }
+
+    fn make_fields(&mut self) {
         self.record.clear();
-        for name in &workload.field_names {
+        for name in &self.shared.workload.field_names {
             self.push_made_field(name);
         }
     }
@@ -274,29 +229,17 @@ impl<'a> CoreClient<'a> {
     /// Fields to replace: all of them, or one.
     fn make_changes(&mut self) {
         let workload = self.shared.workload;
-        self.record.clear();
         if workload.writes_all {
-            for name in &workload.field_names {
-                self.push_made_field(name);
-            }
-        } else {
-            let name = any_field(workload, &mut self.random);
-            self.push_made_field(name);
+            return self.make_fields();
         }
+        self.record.clear();
+        let name = any_field(workload, &mut self.random);
+        self.push_made_field(name);
     }
 
     fn push_made_field(&mut self, name: &str) {
         let workload = self.shared.workload;
-        let length = whole(match &workload.field_length {
-            FieldLength::Constant(length) => *length,
-            FieldLength::Uniform(min, max) => min + self.random.below(max - min + 1),
-            FieldLength::Zipfian(min, _) => {
-                let zipf = self.field_zipf.as_mut();
-                let zipf = zipf.expect("was made with the client");
-                min + zipf.draw(&mut self.random)
-            }
-            FieldLength::Histogram(histogram) => histogram.draw(&mut self.random),
-        });
+        let length = workload.field_bytes;
         if workload.is_checked {
             fill_determined(&mut self.value, &self.key, name.as_bytes(), length);
         } else {
@@ -317,9 +260,5 @@ fn wanted<'w>(workload: &'w Workload, random: &mut Random) -> Wanted<'w> {
 fn any_field<'w>(workload: &'w Workload, random: &mut Random) -> &'w str {
     let names = &workload.field_names;
     let place = random.below(names.len() as u64);
-    &names[whole(place)]
-}
-
-fn whole(length: u64) -> usize {
-    usize::try_from(length).expect("the workload allows no more than memory can address")
+    &names[usize::try_from(place).expect("below the number of fields")]
 }

@@ -25,7 +25,7 @@ pub struct Driven {
     pub tally: Tally,
 }
 
-/// Runs the phase, and waits for background work within the time measured if `drains` says so.
+/// Runs the phase.
 pub fn drive(
     plan: &Plan,
     store: &dyn Store,
@@ -75,7 +75,7 @@ pub fn drive(
             }
         },
         &|lane| {
-            let stopwatch = Stopwatch::new(plan.span, &tallies[lane.index()]);
+            let stopwatch = Stopwatch::new(&tallies[lane.index()]);
             let seed = plan.seed_of(lane.index());
             let mut client = CoreClient::new(shared, chooser.clone(), stopwatch, seed);
             work(plan, &mut client, lane)
@@ -151,13 +151,8 @@ impl Watcher<'_, '_> {
                     .operations
                     .map_or(0, |all| all.saturating_sub(ops)),
             };
-            let line = status::line(
-                &self.plan.label,
-                SystemTime::now(),
-                &progress,
-                &interval,
-                self.plan.span,
-            );
+            let now = SystemTime::now();
+            let line = status::line(&self.plan.label, now, &progress, &interval);
             // A line that cannot be told is no reason to stop measuring.
             let _ = self.remarks.line(&line);
         }

@@ -41,7 +41,6 @@ fn help() -> String {
          \x20 --json FILE       a record of everything measured\n\
          \x20 --seed N          start of all random numbers\n\
          \x20 --verify          the same as -p dataintegrity=true\n\
-         \x20 --drain           wait for background work, within the time measured\n\
          \x20 --use_existing_db=0|1  whether a load keeps what is there (1 unless said); --yes \
          destroys what no benchmark made\n\nWorkloads:\n",
     );

@@ -4,8 +4,7 @@ use std::fmt::Display;
 
 use crate::fail::Outcome;
 use crate::measure::latency::Latencies;
-use crate::scenario::ycsb::java::double_text;
-use crate::scenario::ycsb::meter::{Span, Tally};
+use crate::scenario::ycsb::meter::Tally;
 use crate::scenario::ycsb::properties::{Properties, wrong};
 
 /// The percentiles that are told.
@@ -28,17 +27,17 @@ pub fn line(metric: &str, measurement: &str, value: impl Display) -> String {
 /// The whole: how long, how fast, and the lines about Java's memory, which scripts expect; there
 /// is none, so they are 0.
 pub fn overall(run_ms: u64, ops: u64) -> String {
-    let rate = double_text(1000.0 * ops as f64 / run_ms as f64);
+    let rate = 1000.0 * ops as f64 / run_ms as f64;
     format!(
-        "[OVERALL], RunTime(ms), {run_ms}\n[OVERALL], Throughput(ops/sec), {rate}\n\
+        "[OVERALL], RunTime(ms), {run_ms}\n[OVERALL], Throughput(ops/sec), {rate:?}\n\
          [TOTAL_GCs], Count, 0\n[TOTAL_GC_TIME], Time(ms), 0\n[TOTAL_GC_TIME_%], Time(%), 0.0\n"
     )
 }
 
 /// Everything measured, as percentiles of HdrHistograms.
-pub fn measured(tally: &Tally, span: Span, percentiles: &[f64]) -> String {
+pub fn measured(tally: &Tally, percentiles: &[f64]) -> String {
     let mut text = String::new();
-    for row in tally.rows(span) {
+    for row in tally.rows() {
         let empty = Latencies::new();
         let latencies = row.latencies.unwrap_or(&empty);
         let mut add = |measurement: &str, value: &dyn Display| {
@@ -46,11 +45,13 @@ pub fn measured(tally: &Tally, span: Span, percentiles: &[f64]) -> String {
         };
         add("Operations", &latencies.count());
         let mean_us = latencies.mean_ns() / 1000.0;
-        add("AverageLatency(us)", &double_text(mean_us));
+        add("AverageLatency(us)", &format!("{mean_us:?}"));
         add("MinLatency(us)", &(latencies.min_ns() / 1000));
         add("MaxLatency(us)", &(latencies.max_ns() / 1000));
         for percent in percentiles {
-            let told = format!("{}PercentileLatency(us)", ordinal(*percent));
+            // With a fraction there is no ending, as in YCSB.
+            let ending = if percent.fract() == 0.0 { "th" } else { "" };
+            let told = format!("{percent}{ending}PercentileLatency(us)");
             add(&told, &(latencies.percentile_ns(*percent) / 1000));
         }
         for (reply, count) in &row.replies {
@@ -58,23 +59,6 @@ pub fn measured(tally: &Tally, span: Span, percentiles: &[f64]) -> String {
         }
     }
     text
-}
-
-/// 50 is the 50th, 21 the 21st; with a fraction there is no ending, as in YCSB.
-fn ordinal(percent: f64) -> String {
-    if percent.fract() != 0.0 {
-        return double_text(percent);
-    }
-    // The percentiles lie between 0 and 100.
-    let number = percent as u64;
-    let ending = match (number % 100, number % 10) {
-        (11..=13, _) => "th",
-        (_, 1) => "st",
-        (_, 2) => "nd",
-        (_, 3) => "rd",
-        _ => "th",
-    };
-    format!("{number}{ending}")
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! What is measured of each operation: latencies by metric, and how it ended.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::fail::Outcome;
 use crate::measure::latency::Latencies;
-use crate::scenario::ycsb::properties::{Properties, wrong};
 use crate::scenario::ycsb::reply::Reply;
 
-/// What an operation is, as reports name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an operation is, as reports name it; the order is that of our reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
     /// A record, or fields of one.
     Read,
@@ -18,8 +17,6 @@ pub enum Metric {
     Insert,
     /// Records from a key on.
     Scan,
-    /// A scan's time for each of its records.
-    ScanPerRecord,
     /// A read, then an update of the same record; both count by themselves too.
     ReadModifyWrite,
     /// A look at what was read: is it what was written?
@@ -29,26 +26,13 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// All of them, in the order of our reports.
-    pub const ALL: [Metric; 8] = [
-        Metric::Read,
-        Metric::Update,
-        Metric::Insert,
-        Metric::Scan,
-        Metric::ScanPerRecord,
-        Metric::ReadModifyWrite,
-        Metric::Verify,
-        Metric::Cleanup,
-    ];
-
     /// As reports spell it.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Metric::Read => "READ",
             Metric::Update => "UPDATE",
             Metric::Insert => "INSERT",
             Metric::Scan => "SCAN",
-            Metric::ScanPerRecord => "SCAN-LATENCY-PER-RECORD",
             Metric::ReadModifyWrite => "READ-MODIFY-WRITE",
             Metric::Verify => "VERIFY",
             Metric::Cleanup => "CLEANUP",
@@ -56,52 +40,15 @@ impl Metric {
     }
 }
 
-/// From when latencies count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
-    /// From the start of each operation.
-    Actual,
-    /// From when each was due.
-    Intended,
-    /// Both, told apart.
-    Both,
-}
-
-impl Span {
-    /// As the properties say.
-    pub fn from_properties(properties: &Properties) -> Outcome<Span> {
-        match properties.text("measurement.interval", "both") {
-            "op" => Ok(Span::Actual),
-            "intended" => Ok(Span::Intended),
-            "both" => Ok(Span::Both),
-            other => Err(wrong("measurement.interval", other, "op, intended or both")),
-        }
-    }
-}
-
-/// Latencies under one name.
-#[derive(Clone, Debug)]
-struct Line {
-    metric: Metric,
-    is_failed: bool,
-    is_intended: bool,
-    latencies: Latencies,
-}
-
-impl Line {
-    fn name(&self) -> String {
-        let prefix = if self.is_intended { "Intended-" } else { "" };
-        let name = self.metric.name();
-        let suffix = if self.is_failed { "-FAILED" } else { "" };
-        format!("{prefix}{name}{suffix}")
-    }
-}
+/// A name of a report: whether latencies under it count from when operations were due, what they
+/// are of, and whether they are those that failed. The order is that of our reports.
+type Name = (bool, Metric, bool);
 
 /// What one thread measured, or all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    lines: Vec<Line>,
-    replies: [[u64; Reply::ALL.len()]; Metric::ALL.len()],
+    latencies: BTreeMap<Name, Latencies>,
+    replies: BTreeMap<(Metric, Reply), u64>,
 }
 
 /// When an operation was due, began and ended.
@@ -114,124 +61,79 @@ pub struct Times {
 }
 
 impl Tally {
-    fn add(&mut self, metric: Metric, is_failed: bool, is_intended: bool, took: Duration) {
-        let line = self.line(metric, is_failed, is_intended);
-        line.latencies.add(took);
-    }
-
     /// Counts an operation: its times and how it ended.
-    pub fn operation(&mut self, span: Span, metric: Metric, times: Times, reply: Reply) {
-        self.times(span, metric, times, reply != Reply::Ok);
-        self.reply(metric, reply);
+    pub fn operation(&mut self, metric: Metric, times: Times, reply: Reply) {
+        self.times(metric, times, reply != Reply::Ok);
+        self.reply(metric, reply, 1);
     }
 
     /// Counts the times of an operation whose parts have their own replies.
-    pub fn times(&mut self, span: Span, metric: Metric, times: Times, is_failed: bool) {
-        if span != Span::Intended {
-            self.add(metric, is_failed, false, times.actual);
+    pub fn times(&mut self, metric: Metric, times: Times, is_failed: bool) {
+        for (is_intended, took) in [(false, times.actual), (true, times.intended)] {
+            let name = (is_intended, metric, is_failed);
+            self.latencies.entry(name).or_default().add(took);
         }
-        if span != Span::Actual {
-            self.add(metric, is_failed, true, times.intended);
-        }
-    }
-
-    /// Counts a time that has no reply of its own, and is not due at any time.
-    pub fn duration(&mut self, metric: Metric, took: Duration) {
-        self.add(metric, false, false, took);
     }
 
     /// Counts a time with a reply that is due at no time.
     pub fn check(&mut self, metric: Metric, took: Duration, reply: Reply) {
-        self.duration(metric, took);
-        self.reply(metric, reply);
+        let name = (false, metric, false);
+        self.latencies.entry(name).or_default().add(took);
+        self.reply(metric, reply, 1);
     }
 
-    fn reply(&mut self, metric: Metric, reply: Reply) {
-        self.replies[metric as usize][reply as usize] += 1;
+    fn reply(&mut self, metric: Metric, reply: Reply, times: u64) {
+        *self.replies.entry((metric, reply)).or_default() += times;
     }
 
     /// Adds what another thread, or another interval, measured.
     pub fn merge(&mut self, other: &Tally) {
-        for line in &other.lines {
-            let all = self.line(line.metric, line.is_failed, line.is_intended);
-            all.latencies.merge(&line.latencies);
+        for (name, latencies) in &other.latencies {
+            self.latencies.entry(*name).or_default().merge(latencies);
         }
-        for (all, more) in self.replies.iter_mut().zip(&other.replies) {
-            for (all, more) in all.iter_mut().zip(more) {
-                *all += more;
-            }
+        for ((metric, reply), count) in &other.replies {
+            self.reply(*metric, *reply, *count);
         }
     }
 
     /// How often a metric ended so.
     pub fn count(&self, metric: Metric, reply: Reply) -> u64 {
-        self.replies[metric as usize][reply as usize]
+        self.replies.get(&(metric, reply)).copied().unwrap_or(0)
     }
 
     /// How often anything ended so.
     pub fn count_all(&self, reply: Reply) -> u64 {
-        Metric::ALL
-            .iter()
-            .map(|metric| self.count(*metric, reply))
-            .sum()
+        let replies = self.replies.iter().filter(|((_, one), _)| *one == reply);
+        replies.map(|(_, count)| count).sum()
     }
 
-    /// Everything by its name, in the order of our reports: actual latencies first.
-    pub fn rows(&self, span: Span) -> Vec<TallyRow<'_>> {
-        let mut rows = Vec::new();
-        for is_intended in [false, true] {
-            for metric in Metric::ALL {
-                let lines = self.lines.iter();
-                let mut lines: Vec<&Line> = lines
-                    .filter(|line| line.metric == metric && line.is_intended == is_intended)
-                    .collect();
-                lines.sort_by_key(|line| line.name());
-                // Replies stand where YCSB counts them: with the actual latencies if there are any.
-                let has_replies = is_intended == (span == Span::Intended);
-                let replies = self.replies_of(metric, has_replies);
-                if lines.iter().all(|line| line.is_failed) && !replies.is_empty() {
-                    let prefix = if is_intended { "Intended-" } else { "" };
-                    rows.push(TallyRow {
-                        name: format!("{prefix}{}", metric.name()),
-                        latencies: None,
-                        replies: replies.clone(),
-                    });
-                }
-                rows.extend(lines.into_iter().map(|line| TallyRow {
-                    name: line.name(),
-                    latencies: Some(&line.latencies),
-                    replies: match line.is_failed {
-                        true => Vec::new(),
-                        false => replies.clone(),
-                    },
-                }));
-            }
-        }
-        rows
-    }
-
-    fn replies_of(&self, metric: Metric, is_wanted: bool) -> Vec<(Reply, u64)> {
-        let replies = Reply::ALL.into_iter().filter(|_| is_wanted);
-        replies
-            .map(|reply| (reply, self.count(metric, reply)))
-            .filter(|(_, count)| *count > 0)
-            .collect()
-    }
-
-    fn line(&mut self, metric: Metric, is_failed: bool, is_intended: bool) -> &mut Line {
-        let is_it = |line: &Line| {
-            line.metric == metric && line.is_failed == is_failed && line.is_intended == is_intended
-        };
-        let place = self.lines.iter().position(is_it).unwrap_or_else(|| {
-            self.lines.push(Line {
-                metric,
-                is_failed,
-                is_intended,
-                latencies: Latencies::new(),
+    /// Everything by its name, in the order of our reports: actual latencies first, and replies
+    /// with them. Where nothing succeeded, replies stand under a name without latencies.
+    pub fn rows(&self) -> Vec<TallyRow<'_>> {
+        let bare = self
+            .replies
+            .keys()
+            .map(|(metric, _)| (false, *metric, false));
+        let mut names: Vec<Name> = bare.chain(self.latencies.keys().copied()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let row = |name: Name| {
+            let (is_intended, metric, is_failed) = name;
+            let replies = self.replies.iter().filter(|((one, _), _)| {
+                let is_here = !is_intended && !is_failed;
+                is_here && *one == metric
             });
-            self.lines.len() - 1
-        });
-        &mut self.lines[place]
+            let prefix = if is_intended { "Intended-" } else { "" };
+            let suffix = if is_failed { "-FAILED" } else { "" };
+            TallyRow {
+                name: format!("{prefix}{}{suffix}", metric.name()),
+                latencies: self.latencies.get(&name),
+                replies: replies
+                    .map(|((_, reply), count)| (*reply, *count))
+                    .collect(),
+            }
+        };
+        names.into_iter().map(row).collect()
     }
 }
 

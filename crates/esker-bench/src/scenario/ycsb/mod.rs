@@ -3,12 +3,10 @@
 //! Law: what YCSB prescribes is done to the letter, constants, quirks of its generators and layout
 //! of its output included; where it loses numbers to 32 bits or to races, we do not follow.
 
-pub mod java;
 pub mod properties;
 pub mod builtin;
 pub mod names;
 pub mod zipfian;
-pub mod generators;
 pub mod acknowledged;
 pub mod record;
 pub mod json_record;

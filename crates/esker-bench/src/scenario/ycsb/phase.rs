@@ -39,35 +39,19 @@ pub fn carry_out(
     let mut record = Record::begin("ycsb", &place.dir, words);
     let before = store.counters();
     let mut worked = work(&plan, &place, &console.err)?;
-    let mut elapsed = worked.driven.finished.wall();
-    if arguments.drains {
-        let start = Instant::now();
-        store.drain()?;
-        elapsed += start.elapsed();
-    }
-    let after = store.counters();
-    let mut done = EngineWork::between(&before, &after);
-    if plan.is_load && arguments.drains && place.is_fresh {
-        // All that was written is alive, because each key came once, and is in files by now.
-        let bytes = done.live_bytes.zip(done.user_bytes);
-        let bytes = bytes.filter(|(_, user)| *user > 0);
-        done.space_amplification = bytes.map(|(live, user)| live as f64 / user as f64);
-    }
+    let done = EngineWork::between(&before, &store.counters());
     let start = Instant::now();
     place.store.close()?;
     worked
         .driven
         .tally
         .check(Metric::Cleanup, start.elapsed(), Reply::Ok);
-    results::print(&plan, &worked.driven, &done, elapsed, console.out)?;
+    results::print(&plan, &worked.driven, &done, console.out)?;
     if let Some(path) = &arguments.json_path {
         let mut measured = results::measurement(&plan, &worked.driven, done, &arguments.properties);
         measured.engine = place.engine;
         measured.engine_version = place.version;
         measured.settings = place.matched;
-        measured.is_drained = arguments.drains;
-        measured.wall_s = elapsed.as_secs_f64();
-        measured.ops_per_s = measured.ops as f64 / measured.wall_s.max(1e-9);
         record.measurements.push(measured);
         json::write(path, &record)?;
     }

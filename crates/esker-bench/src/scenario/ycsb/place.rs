@@ -31,8 +31,6 @@ pub struct Place {
     pub shown: String,
     /// A directory on the disk that it uses, or else this one.
     pub dir: PathBuf,
-    /// Whether nothing was there before.
-    pub is_fresh: bool,
 }
 
 /// Opens what the command line names.
@@ -48,7 +46,6 @@ pub fn open(engine: &dyn Engine, arguments: &Arguments, plan: &Plan) -> Outcome<
 fn open_here(engine: &dyn Engine, arguments: &Arguments, plan: &Plan) -> Outcome<Place> {
     let dir = arguments.dir();
     make_place(engine, &dir, arguments, plan)?;
-    let is_fresh = !engine.is_there(&dir);
     let settings = StoreSettings {
         own: arguments.own_settings(),
         ..StoreSettings::default()
@@ -62,7 +59,6 @@ fn open_here(engine: &dyn Engine, arguments: &Arguments, plan: &Plan) -> Outcome
         version: engine.version(),
         shown: dir.display().to_string(),
         dir,
-        is_fresh,
     })
 }
 
@@ -117,14 +113,12 @@ fn open_table(address: &TableAddress, arguments: &Arguments) -> Outcome<Place> {
         version: "of unknown version".to_owned(),
         shown: address.to_string(),
         dir: PathBuf::from("."),
-        is_fresh: false,
     })
 }
 
 /// Refuses what only a database in this process has.
 fn refuse_local(arguments: &Arguments) -> Outcome {
     let told = match arguments {
-        Arguments { drains: true, .. } => "--drain waits for work in this process",
         Arguments { dir: Some(_), .. } => "--db names a directory",
         Arguments {
             keeps_existing: Some(false),

@@ -1,6 +1,5 @@
 //! A phase, checked: what to do, with how many threads, for how long, and how to tell of it.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::fail::{Failure, Outcome};
@@ -9,7 +8,6 @@ use crate::report::file;
 
 use crate::scenario::ycsb::arguments::{Arguments, is_known_binding};
 use crate::scenario::ycsb::exporter::percentiles;
-use crate::scenario::ycsb::meter::Span;
 use crate::scenario::ycsb::properties::{Properties, wrong};
 use crate::scenario::ycsb::workload::Workload;
 
@@ -28,12 +26,8 @@ pub struct Plan {
     pub threads: usize,
     /// Operations a second, all threads together.
     pub target_rate: Option<f64>,
-    /// From when latencies count.
-    pub span: Span,
     /// The percentiles that are told.
     pub percentiles: Vec<f64>,
-    /// The file for results, if they do not go to the output.
-    pub export_path: Option<PathBuf>,
     /// Whether there is a status line.
     pub has_status: bool,
     /// Time between two of them.
@@ -74,12 +68,7 @@ impl Plan {
         }
         let threads = threads(properties, operations, &mut notes)?;
         let target = properties.number("target", 0.0)?;
-        let export_path = properties
-            .get("exportfile")
-            .filter(|path| !path.is_empty())
-            .map(PathBuf::from);
-        let own_files = export_path.iter().chain(&arguments.json_path);
-        for path in own_files {
+        if let Some(path) = &arguments.json_path {
             file::check_writable(path)?;
         }
         let every = properties.count("status.interval", 10)?.max(1);
@@ -89,12 +78,10 @@ impl Plan {
             duration,
             threads,
             target_rate: (target > 0.0).then_some(target),
-            span: Span::from_properties(properties)?,
             percentiles: percentiles(properties)?,
-            export_path,
             has_status: properties.flag("status", false),
             status_every: Duration::from_secs(every),
-            label: properties.get_raw("label").unwrap_or("").to_owned(),
+            label: properties.text("label", "").to_owned(),
             seed: properties.count("seed", 1)?,
             workload,
             notes,

@@ -1,4 +1,4 @@
-//! Properties: Java's property files, and pairs on the command line that win over them.
+//! Properties: YCSB's files of them, and pairs on the command line that win over them.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -21,26 +21,30 @@ pub struct Properties {
 impl Properties {
     /// Adds the pairs of a file.
     ///
-    /// Errors: `Usage` when the file cannot be read or has a broken escape.
+    /// Errors: `Usage` when the file cannot be read or has an escape.
     pub fn load(&mut self, path: &Path) -> Outcome {
-        let bytes = fs::read(path).map_err(|error| {
-            Failure::usage(format!(
-                "cannot read the property file {}: {error}",
-                path.display()
-            ))
-        })?;
-        // Java reads Latin-1; files of today are UTF-8. What is valid as such is taken so.
-        let text = String::from_utf8(bytes)
-            .unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect());
-        self.add_text(&text)
-            .map_err(|failure| Failure::usage(format!("{}: {}", path.display(), failure.message)))
+        let told = |cause: &dyn Display| {
+            let name = path.display();
+            Failure::usage(format!("cannot read the property file {name}: {cause}"))
+        };
+        let text = fs::read_to_string(path).map_err(|error| told(&error))?;
+        self.add_text(&text).map_err(|failure| told(&failure))
     }
 
-    /// Adds the pairs of a text in the syntax of property files.
+    /// Adds the pairs of a text: a line for each, `name=value` or `name: value`; lines that begin
+    /// with `#` or `!` are for people. Of Java's escapes there are none.
     pub fn add_text(&mut self, text: &str) -> Outcome {
-        for line in logical_lines(text) {
-            let (name, value) = split(&line);
-            self.set(&unescape(name)?, &unescape(value)?);
+        for line in text.lines().map(str::trim) {
+            if line.is_empty() || line.starts_with(['#', '!']) {
+                continue;
+            }
+            if line.contains('\\') {
+                return Err(Failure::usage(format!(
+                    "`{line}` has a backslash; escapes are not read here: write the value itself"
+                )));
+            }
+            let (name, value) = line.split_once(['=', ':']).unwrap_or((line, ""));
+            self.set(name.trim_end(), value.trim_start());
         }
         Ok(())
     }
@@ -50,21 +54,15 @@ impl Properties {
         self.pairs.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The value of a name, without blanks around it.
+    /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.pairs.get(name).map(|value| value.trim())
-    }
-
-    /// The value of a name as it was written: blanks may be meant.
-    pub fn get_raw(&self, name: &str) -> Option<&str> {
         self.pairs.get(name).map(String::as_str)
     }
 
     /// All pairs, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.pairs
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+        let pairs = self.pairs.iter();
+        pairs.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// A text, or `default`.
@@ -95,80 +93,8 @@ impl Properties {
     /// True or false, or `default`. As in Java, whatever is not "true" is false.
     pub fn flag(&self, name: &str, default: bool) -> bool {
         self.get(name)
-            .map_or(default, crate::scenario::ycsb::java::is_true)
+            .map_or(default, |text| text.eq_ignore_ascii_case("true"))
     }
-}
-
-/// The lines without comments and blank ones; those that end in an odd number of backslashes are
-/// joined with the next, whose leading blanks go.
-fn logical_lines(text: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut pending: Option<String> = None;
-    for natural in text.split(['\n', '\r']) {
-        let line = natural.trim_start_matches(BLANKS);
-        let mut whole = match pending.take() {
-            Some(begun) => begun + line,
-            None if line.is_empty() || line.starts_with(['#', '!']) => continue,
-            None => line.to_owned(),
-        };
-        let backslashes = whole.len() - whole.trim_end_matches('\\').len();
-        if backslashes % 2 == 1 {
-            whole.pop();
-            pending = Some(whole);
-        } else {
-            lines.push(whole);
-        }
-    }
-    lines.extend(pending);
-    lines
-}
-
-/// What Java takes for a blank in property files.
-const BLANKS: [char; 3] = [' ', '\t', '\x0c'];
-
-/// Splits a line at the first `=`, `:` or blank that no backslash protects.
-fn split(line: &str) -> (&str, &str) {
-    let mut is_escaped = false;
-    let end = line.find(|letter: char| {
-        let is_end = !is_escaped && (letter == '=' || letter == ':' || BLANKS.contains(&letter));
-        is_escaped = letter == '\\' && !is_escaped;
-        is_end
-    });
-    let Some(end) = end else {
-        return (line, "");
-    };
-    let (name, rest) = line.split_at(end);
-    let rest = rest.trim_start_matches(BLANKS);
-    let rest = rest.strip_prefix(['=', ':']).unwrap_or(rest);
-    (name, rest.trim_start_matches(BLANKS))
-}
-
-fn unescape(text: &str) -> Outcome<String> {
-    let mut plain = String::with_capacity(text.len());
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        if letter != '\\' {
-            plain.push(letter);
-            continue;
-        }
-        match letters.next() {
-            Some('t') => plain.push('\t'),
-            Some('n') => plain.push('\n'),
-            Some('r') => plain.push('\r'),
-            Some('f') => plain.push('\x0c'),
-            Some('u') => {
-                let digits: String = letters.by_ref().take(4).collect();
-                let code = u32::from_str_radix(&digits, 16).ok();
-                let letter = code.filter(|_| digits.len() == 4).and_then(char::from_u32);
-                plain.push(letter.ok_or_else(|| {
-                    Failure::usage(format!("`\\u{digits}` in `{text}` names no letter"))
-                })?);
-            }
-            Some(other) => plain.push(other),
-            None => {}
-        }
-    }
-    Ok(plain)
 }
 
 #[cfg(test)]

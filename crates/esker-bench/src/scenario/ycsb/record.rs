@@ -12,7 +12,6 @@
 //! Valid if and only if the lengths are not negative and the last value ends with the record.
 
 use crate::make::random::Random;
-use crate::scenario::ycsb::java::continue_hash;
 
 /// Why bytes are no record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +144,14 @@ pub fn fill_determined(value: &mut Vec<u8>, key: &[u8], field: &[u8], length: us
         hash = continue_hash(hash, &value[hashed..]);
     }
     value.truncate(length);
+}
+
+/// Java's `String.hashCode` of text without letters beyond one byte: `31 h + letter`, wrapping;
+/// from the hash of its beginning, which is 0 where there is none.
+fn continue_hash(hash: i32, more: &[u8]) -> i32 {
+    more.iter().fold(hash, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(i32::from(*byte))
+    })
 }
 
 #[cfg(test)]

@@ -14,14 +14,6 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// All of them, in order.
-    pub const ALL: [Reply; 4] = [
-        Reply::Ok,
-        Reply::Error,
-        Reply::NotFound,
-        Reply::UnexpectedState,
-    ];
-
     /// As reports spell it.
     pub fn name(self) -> &'static str {
         match self {
@@ -30,10 +22,5 @@ impl Reply {
             Reply::NotFound => "NOT_FOUND",
             Reply::UnexpectedState => "UNEXPECTED_STATE",
         }
-    }
-
-    /// Whether the operation counts as a success.
-    pub fn is_ok(self) -> bool {
-        self == Reply::Ok
     }
 }

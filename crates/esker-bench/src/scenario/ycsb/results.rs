@@ -1,41 +1,29 @@
 //! What a phase came to: lines for the output, a record for a file.
 
-use std::fs;
 use std::io::Write;
-use std::time::Duration;
 
-use crate::fail::{Failure, Outcome};
+use crate::fail::Outcome;
 use crate::report::record::{EngineWork, LatencyRecord, Measurement};
 use crate::scenario::ycsb::drive::Driven;
 use crate::scenario::ycsb::exporter::{line, measured, overall};
-use crate::scenario::ycsb::java::double_text;
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::properties::Properties;
 
-/// Prints the results to the output, or into the file that the plan names.
-pub fn print(
-    plan: &Plan,
-    driven: &Driven,
-    work: &EngineWork,
-    elapsed: Duration,
-    out: &mut dyn Write,
-) -> Outcome {
+/// Prints the results.
+pub fn print(plan: &Plan, driven: &Driven, work: &EngineWork, out: &mut dyn Write) -> Outcome {
+    let elapsed = driven.finished.wall();
     let run_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     let text = overall(run_ms.max(1), driven.finished.ops())
-        + &measured(&driven.tally, plan.span, &plan.percentiles)
+        + &measured(&driven.tally, &plan.percentiles)
         + &engine(driven, work);
-    match &plan.export_path {
-        None => Ok(out.write_all(text.as_bytes())?),
-        Some(path) => fs::write(path, text)
-            .map_err(|error| Failure::system(format!("cannot write {}", path.display()), &error)),
-    }
+    Ok(out.write_all(text.as_bytes())?)
 }
 
 /// What the engine and the process did, in YCSB's form; what is not known is left out.
 fn engine(driven: &Driven, work: &EngineWork) -> String {
     let usage = &driven.finished.usage;
     let whole = |number: Option<u64>| number.map(|number| number.to_string());
-    let real = |number: Option<f64>| number.map(double_text);
+    let real = |number: Option<f64>| number.map(|number| format!("{number:?}"));
     let all = [
         ("UserBytes", whole(work.user_bytes)),
         ("WrittenBytes", whole(work.written_bytes)),
@@ -67,7 +55,7 @@ pub fn measurement(
     work: EngineWork,
     properties: &Properties,
 ) -> Measurement {
-    let rows = driven.tally.rows(plan.span);
+    let rows = driven.tally.rows();
     let latencies = rows.iter().filter_map(|row| {
         let latencies = row.latencies?;
         Some(LatencyRecord::of(&row.name, latencies))

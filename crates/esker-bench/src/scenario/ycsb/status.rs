@@ -3,8 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::report::date;
-use crate::scenario::ycsb::java::decimal_text;
-use crate::scenario::ycsb::meter::{Span, Tally};
+use crate::scenario::ycsb::meter::Tally;
 
 /// How far a phase is.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +21,7 @@ pub struct Progress {
 }
 
 /// The line, from what was measured since the last one.
-pub fn line(
-    label: &str,
-    now: SystemTime,
-    progress: &Progress,
-    interval: &Tally,
-    span: Span,
-) -> String {
+pub fn line(label: &str, now: SystemTime, progress: &Progress, interval: &Tally) -> String {
     let mut line = format!(
         "{label}{} {} sec: {} operations; ",
         timestamp(now),
@@ -45,7 +38,7 @@ pub fn line(
         // The cast of a float keeps to the range of the integer.
         line += &format!("est completion in {}", remaining(left.ceil() as u64));
     }
-    for row in interval.rows(span) {
+    for row in interval.rows() {
         let Some(latencies) = row.latencies else {
             continue;
         };
@@ -88,6 +81,12 @@ fn remaining(seconds: u64) -> String {
         add(seconds, "second");
     }
     text
+}
+
+/// A number by Java's pattern `#.##`: at most two digits behind the point, none where they are 0.
+fn decimal_text(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Date and time in UTC, with milliseconds behind a colon as YCSB has them.

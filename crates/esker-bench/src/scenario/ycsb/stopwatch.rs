@@ -3,43 +3,33 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::scenario::ycsb::meter::{Metric, Span, Tally, Times};
+use crate::scenario::ycsb::meter::{Metric, Tally, Times};
 use crate::scenario::ycsb::reply::Reply;
 
 /// Times the operations of one thread. The tally is its own, but an observer takes it away at each
 /// status line.
 pub struct Stopwatch<'a> {
-    span: Span,
     tally: &'a Mutex<Tally>,
     /// When the present step was due, in an open loop.
-    due: Option<Instant>,
+    pub due: Option<Instant>,
 }
 
 impl<'a> Stopwatch<'a> {
     /// A stopwatch that counts in `tally`.
-    pub fn new(span: Span, tally: &'a Mutex<Tally>) -> Stopwatch<'a> {
-        Stopwatch {
-            span,
-            tally,
-            due: None,
-        }
-    }
-
-    /// Another step begins, which was due then; `None` in a closed loop.
-    pub fn begin_step(&mut self, due: Option<Instant>) {
-        self.due = due;
+    pub fn new(tally: &'a Mutex<Tally>) -> Stopwatch<'a> {
+        Stopwatch { tally, due: None }
     }
 
     /// Counts an operation that began at `start`, ends now, and ended so.
     pub fn operation(&self, metric: Metric, start: Instant, reply: Reply) {
         let times = self.times(start);
-        self.tally().operation(self.span, metric, times, reply);
+        self.tally().operation(metric, times, reply);
     }
 
     /// Counts a combined operation that began at `start` and ends now.
     pub fn combined(&self, metric: Metric, start: Instant) {
         let times = self.times(start);
-        self.tally().times(self.span, metric, times, false);
+        self.tally().times(metric, times, false);
     }
 
     fn times(&self, start: Instant) -> Times {

@@ -113,15 +113,8 @@ impl<'a> Table<'a> {
         self.written(self.store.put(key, updated, WriteHow::default()))
     }
 
-    /// Reads the wanted fields of up to `count` records from `key` on; returns how many there
-    /// were.
-    pub fn scan(
-        &self,
-        key: &[u8],
-        count: u64,
-        wanted: Wanted<'_>,
-        take: &mut Take<'_>,
-    ) -> (Reply, u64) {
+    /// Reads the wanted fields of up to `count` records from `key` on.
+    pub fn scan(&self, key: &[u8], count: u64, wanted: Wanted<'_>, take: &mut Take<'_>) -> Reply {
         let mut seen = 0;
         let scanned = self.store.cursor().and_then(|mut cursor| {
             let mut parsed = Ok(());
@@ -134,11 +127,10 @@ impl<'a> Table<'a> {
             }
             Ok(parsed)
         });
-        let reply = match scanned {
+        match scanned {
             Ok(parsed) => self.reply_of(Ok(true), parsed),
             Err(failure) => self.reply_of(Err(failure), Ok(())),
-        };
-        (reply, seen)
+        }
     }
 
     /// What the first failure said, if there was one.

@@ -65,6 +65,15 @@ fn random_values_have_their_length_and_their_seed() {
 }
 
 #[test]
+fn hashes_are_those_of_java() {
+    // "Aa" and "BB" are Java's best known twins.
+    assert_eq!(continue_hash(0, b"Aa"), 2112);
+    assert_eq!(continue_hash(0, b"BB"), 2112);
+    assert_eq!(continue_hash(continue_hash(0, b"us"), b"er"), 3_599_307);
+    assert_eq!(continue_hash(0, b"polygenelubricants"), i32::MIN);
+}
+
+#[test]
 fn determined_values_are_ycsb_s() {
     // The text by the plain rule: hash everything anew each time.
     let (key, field) = ("user6284781860667377211", "field3");

@@ -1,7 +1,7 @@
 //! Tests of the status line.
 
 use super::*;
-use crate::scenario::ycsb::meter::{Metric, Times};
+use crate::scenario::ycsb::meter::Metric;
 use crate::scenario::ycsb::reply::Reply;
 
 #[test]
@@ -9,12 +9,7 @@ fn the_line_is_ycsb_s() {
     // Ten seconds into a run, two reads since the last line.
     let mut tally = Tally::default();
     for micros in [20, 40] {
-        let took = Duration::from_micros(micros);
-        let times = Times {
-            actual: took,
-            intended: took,
-        };
-        tally.operation(Span::Actual, Metric::Read, times, Reply::Ok);
+        tally.check(Metric::Read, Duration::from_micros(micros), Reply::Ok);
     }
     let progress = Progress {
         elapsed: Duration::from_millis(10_020),
@@ -25,7 +20,7 @@ fn the_line_is_ycsb_s() {
     };
     let now = UNIX_EPOCH + Duration::from_millis(1_767_268_800_123);
     assert_eq!(
-        line("x ", now, &progress, &tally, Span::Actual),
+        line("x ", now, &progress, &tally),
         "x 2026-01-01 12:00:00:123 10 sec: 1002 operations; 98.75 current ops/sec; \
          est completion in 2 minutes [READ: Count=2, Max=40, Min=20, Avg=30.01, 50=20, 90=40, \
          99=40, 99.9=40, 99.99=40] "
