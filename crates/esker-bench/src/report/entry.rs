@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-
 use crate::console::Console;
 use crate::fail::{Failure, Outcome};
 use crate::report::chart::main_chart::{self, Panel};
 use crate::report::chart::style;
-use crate::report::page::comparison::Pair;
+use crate::report::comparison::Pair;
 use crate::report::page::report;
 use crate::report::record::Record;
 use crate::report::request::{Request, help};
@@ -105,31 +103,18 @@ fn compare(
     after: &Record,
     console: &mut Console<'_>,
 ) -> Outcome {
-    let (earlier, later) = (Study::of(before), Study::of(after));
-    let contrast = contrast(&earlier, &later);
-    let name = |path: &Path| path.display().to_string();
-    let second = request.second().unwrap_or(request.first());
-    let (before_name, after_name) = (name(request.first()), name(second));
+    let name = |path: Option<&Path>| path.map_or(String::new(), |path| path.display().to_string());
+    let (before_name, after_name) = (name(Some(request.first())), name(request.second()));
     let pair = Pair {
         before: (&before_name, before),
         after: (&after_name, after),
-        contrast: &contrast,
+        contrast: &contrast(&Study::of(before), &Study::of(after)),
     };
-    if let Some(path) = &request.html {
-        file::write(path, pair.page().as_bytes())?;
-    }
-    let foot = [
-        format!("before {before_name}, after {after_name}"),
-        pair.method(),
-    ];
-    chart(request, &pair.panels(), "Two runs compared", &foot)?;
-    if request.is_json {
-        let text = serde_json::to_string_pretty(&in_json(&pair))
-            .map_err(|error| Failure::failed(format!("cannot tell the outcome: {error}")))?;
-        return Ok(writeln!(console.out, "{text}")?);
-    }
-    console.out.write_all(pair.text().as_bytes())?;
-    told(request, console)
+    let text = match request.is_json {
+        true => format!("{:#}\n", pair.json()),
+        false => pair.text(),
+    };
+    Ok(console.out.write_all(text.as_bytes())?)
 }
 
 /// The chart in the file that is asked for.
@@ -175,23 +160,4 @@ fn told(request: &Request, console: &mut Console<'_>) -> Outcome {
         writeln!(console.out, "{}", path.display())?;
     }
     Ok(())
-}
-
-fn in_json(pair: &Pair<'_>) -> Value {
-    let missing = |all: &[(String, String)]| -> Vec<Value> {
-        let all = all.iter();
-        all.map(|(label, engine)| json!({"workload": label, "engine": engine}))
-            .collect()
-    };
-    json!({
-        "format": "esker-bench-comparison",
-        "version": 1,
-        "before": pair.before.0,
-        "after": pair.after.0,
-        "rows": pair.contrast.rows,
-        "only_before": missing(&pair.contrast.only_before),
-        "only_after": missing(&pair.contrast.only_after),
-        "warnings": pair.warnings(),
-        "method": pair.method(),
-    })
 }

@@ -230,9 +230,7 @@ impl Measurement {
 
     /// Nanoseconds that so many of a hundred of the first kind of operation did not exceed.
     pub fn percentile_ns(&self, percent: f64) -> Option<f64> {
-        let percentiles = &self.latencies.first()?.percentiles;
-        let found = percentiles.iter().find(|(other, _)| *other == percent);
-        found.map(|(_, nanos)| *nanos as f64)
+        self.latencies.first()?.percentile_ns(percent)
     }
 }
 
@@ -253,8 +251,6 @@ pub struct LatencyRecord {
     pub max_ns: u64,
     /// Percent, and the nanoseconds that so many did not exceed.
     pub percentiles: Vec<(f64, u64)>,
-    /// The whole distribution: highest nanoseconds of a bucket and how many fell in it.
-    pub buckets: Vec<(u64, u64)>,
 }
 
 impl LatencyRecord {
@@ -269,26 +265,15 @@ impl LatencyRecord {
             min_ns: latencies.min_ns(),
             max_ns: latencies.max_ns(),
             percentiles: PERCENTILES.iter().map(percentile).collect(),
-            buckets: coarse(latencies),
         }
     }
-}
 
-/// Buckets of a file are 5 % wide: exact enough for any picture, and a hundred times fewer.
-fn coarse(latencies: &Latencies) -> Vec<(u64, u64)> {
-    const WIDTH: f64 = 1.05;
-    let mut buckets: Vec<(u64, u64)> = Vec::new();
-    let mut edge = 0.0;
-    for (value, count) in latencies.buckets() {
-        match buckets.last_mut() {
-            Some(last) if value as f64 <= edge => *last = (value, last.1 + count),
-            _ => {
-                buckets.push((value, count));
-                edge = value as f64 * WIDTH;
-            }
-        }
+    /// Nanoseconds that so many of a hundred did not exceed.
+    pub fn percentile_ns(&self, percent: f64) -> Option<f64> {
+        let mut all = self.percentiles.iter();
+        let found = all.find(|(other, _)| *other == percent);
+        found.map(|(_, nanos)| *nanos as f64)
     }
-    buckets
 }
 
 /// What the engine did while a workload ran, and where it stood at the end. `None` where it does

@@ -21,7 +21,7 @@ pub struct Request {
     /// The record of a run, or those of an earlier and a later one
     #[arg(value_name = "RUN.json")]
     pub records: Vec<PathBuf>,
-    /// The page (of one run: RUN.html, if no other file is asked for)
+    /// The page [default: RUN.html, if no other file is asked for]
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// The main chart as SVG
@@ -50,7 +50,7 @@ pub fn help() -> String {
 Make a report of a run, or hold two runs against each other
 
 Usage: esker bench report RUN.json [-o FILE] [--chart FILE]
-       esker bench report BEFORE.json AFTER.json [--json] [-o FILE] [--chart FILE]
+       esker bench report BEFORE.json AFTER.json [--json]
 
 A run is a file that a benchmark wrote with --json. Of one run it writes a page for the browser
 that needs nothing else; of two it prints what changed and whether that is more than noise.
@@ -107,6 +107,10 @@ impl Request {
             return Err(Failure::usage(told));
         }
         let is_any = self.html.is_some() || self.svg.is_some();
+        if self.second().is_some() && is_any {
+            let told = "of two runs there is text and --json; a page and a chart are of one";
+            return Err(Failure::usage(told));
+        }
         if self.second().is_none() && !is_any {
             self.html = Some(self.first().with_extension("html"));
         }

@@ -49,9 +49,10 @@ pub fn round(name: &str, engine: &str, round: usize, ops_per_s: f64) -> Measurem
             percentiles: vec![
                 (50.0, bucket(1.0)),
                 (99.0, bucket(4.0)),
+                (99.9, bucket(9.0)),
+                (99.99, bucket(19.0)),
                 (100.0, bucket(20.0)),
             ],
-            buckets: vec![(bucket(1.0), 900), (bucket(4.0), 99), (bucket(20.0), 1)],
             ..LatencyRecord::default()
         }],
         ..Measurement::default()

@@ -47,18 +47,15 @@ pub struct Row {
     pub value: Summary,
     /// What pointing at it shows.
     pub told: String,
-    /// Whether it is grey whatever its number is: no more than noise.
-    pub is_noise: bool,
 }
 
 impl Row {
-    /// A row that is no noise.
+    /// A row; `told` follows its label.
     pub fn new(label: &str, value: Summary, told: &str) -> Row {
         Row {
             told: format!("{label}: {told}"),
             label: label.into(),
             value,
-            is_noise: false,
         }
     }
 }
@@ -129,7 +126,6 @@ impl Rows {
             let top = HEAD + index as f64 * row_height(width);
             self.row(&mut drawing, &scale, width, top, row);
             let class = match self.kind {
-                _ if row.is_noise => "soft",
                 Kind::Ratio if is_win(row.value.median) => "ours-text",
                 _ => "ink",
             };
@@ -150,7 +146,7 @@ impl Rows {
         match self.kind {
             Kind::Ratio => {
                 let one = scale.at(1.0);
-                let class = match at >= one && !row.is_noise {
+                let class = match at >= one {
                     true => "ours",
                     false => "theirs",
                 };

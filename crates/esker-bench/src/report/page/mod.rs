@@ -14,4 +14,3 @@ pub mod figures;
 pub mod past;
 pub mod conditions;
 pub mod report;
-pub mod comparison;

@@ -40,7 +40,7 @@ fn pieces<'s>(study: &'s Study<'_>) -> Vec<(&'s str, String)> {
 }
 
 /// Panels as wide as the page, or two beside each other; one alone needs no title of its own.
-pub fn drawn(panels: &[Panel]) -> String {
+fn drawn(panels: &[Panel]) -> String {
     let one = |panel: &Panel, width: f64| {
         both_widths(width, &panel.title, |width| {
             (panel.rows.draw(width), panel.rows.height(width))

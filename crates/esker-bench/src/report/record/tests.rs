@@ -28,20 +28,3 @@ fn engine_work_is_the_difference_of_two_readings() {
     assert_eq!(work.own, [("b".to_owned(), 1)]);
     assert_eq!(work.read_bytes, None);
 }
-
-#[test]
-fn coarse_buckets_lose_no_operation() {
-    // 10 000 different times end up in few buckets, all counted, in order.
-    let mut latencies = Latencies::new();
-    for nanos in 1..=10_000_u64 {
-        latencies.add(Duration::from_nanos(nanos * 37));
-    }
-    let record = LatencyRecord::of("read", &latencies);
-    assert!(record.buckets.len() < 300, "{}", record.buckets.len());
-    assert_eq!(
-        record.buckets.iter().map(|bucket| bucket.1).sum::<u64>(),
-        10_000
-    );
-    assert!(record.buckets.is_sorted());
-    assert_eq!(record.percentiles.len(), PERCENTILES.len());
-}

@@ -16,8 +16,6 @@ fn a_record_alone_becomes_a_page_beside_it() {
     assert_eq!((request.html, request.svg), (None, Some("a.svg".into())));
     let request = parse("a.json b.json --json").unwrap().unwrap();
     assert!(request.is_json && request.outputs().next().is_none());
-    let request = parse("-o p.html a.json b.json").unwrap().unwrap();
-    assert_eq!(request.html, Some("p.html".into()));
     let request = parse("a.json --only fill,read").unwrap().unwrap();
     assert_eq!(request.only, ["fill", "read"]);
     assert_eq!(parse("--help").unwrap(), None);
@@ -41,7 +39,8 @@ fn what_makes_no_sense_is_refused_with_advice() {
         ("a.tsv -o a.html --chart a.svg", "a chart only"),
         ("a.json -o a.json", "written over"),
         ("a.html", "written over"),
-        ("a.json b.json --chart=b.json", "written over"),
+        ("a.json b.json --chart=c.svg", "of one"),
+        ("a.json b.json -o p.html", "of one"),
         ("a.json -o x --chart=x", "written over"),
     ] {
         let failure = parse(line).unwrap_err();

@@ -1,8 +1,7 @@
-//! What the numbers of a record say: rounds put together, ratios, tails.
+//! What the numbers of a record say: rounds put together, ratios, differences.
 //!
 //! Law: arithmetic only. Nothing here knows how a number is drawn or written.
 
 pub mod workloads;
 pub mod ratios;
-pub mod tails;
 pub mod contrast;

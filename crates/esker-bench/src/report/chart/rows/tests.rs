@@ -7,7 +7,6 @@ fn row(label: &str, median: f64, min: f64, max: f64) -> Row {
         label: label.into(),
         value: Summary { median, min, max },
         told: String::new(),
-        is_noise: false,
     }
 }
 
