@@ -79,7 +79,6 @@ fn growth_tells_most_over_fewest() {
     assert_eq!(record.measurements.len(), 12);
     assert!(names(&record).contains(&"growth-200-fillrandom"));
     ran.tells("most ÷ fewest");
-    ran.tells("goal: 2 × at most");
     let judged: Vec<_> = record.verdicts.iter().map(|one| &one.line[..]).collect();
     assert_eq!(
         judged,

@@ -9,7 +9,7 @@ use crate::scenario::db_bench::command::measure;
 use crate::scenario::suite::stage::Stage;
 
 /// Runs db_bench with `words` on the scenario's store, and gives what was measured. Result lines
-/// are told behind `head`, and the live line passes; the rest does with `--verbose` only.
+/// are told behind `head`, and the live line passes; the rest is left out.
 pub fn run(stage: &mut Stage<'_, '_>, head: &str, words: &[String]) -> Outcome<Record> {
     let mut all = words.to_vec();
     all.push(format!("--db={}", stage.dir().display()));
@@ -19,40 +19,30 @@ pub fn run(stage: &mut Stage<'_, '_>, head: &str, words: &[String]) -> Outcome<R
         all.push(format!("--set={}", pairs.join(",")));
     }
     let mut out = Vec::new();
-    let mut remarks = Sieve {
-        remarks: &stage.console.err,
-        is_open: stage.request.is_verbose,
-    };
+    let mut live = LiveOnly(&stage.console.err);
     let is_live = stage.console.err.is_live();
     let outcome = {
-        let mut console = Console::new(&mut out, &mut remarks, is_live);
+        let mut console = Console::new(&mut out, &mut live, is_live);
         measure(stage.engine(), &all, &mut console)
     };
-    let out = String::from_utf8_lossy(&out).into_owned();
-    if stage.request.is_verbose {
-        stage.say(&out)?;
-    }
     let record = outcome.map_err(|failure| match failure.kind {
         FailureKind::Own(_) => Failure::failed(failure.message),
         _ => failure,
     })?;
+    let out = String::from_utf8_lossy(&out);
     for line in out.lines().filter(|line| line.contains(" micros/op")) {
         stage.say(&format!("{head}{line}\n"))?;
     }
     record.ok_or_else(|| Failure::failed("db_bench measured nothing"))
 }
 
-/// Lets the live line through, and the rest when it is open.
-struct Sieve<'a, 'b> {
-    remarks: &'a Remarks<'b>,
-    is_open: bool,
-}
+/// Lets the live line through, and nothing else.
+struct LiveOnly<'a, 'b>(&'a Remarks<'b>);
 
-impl Write for Sieve<'_, '_> {
+impl Write for LiveOnly<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let is_live = bytes.first() == Some(&b'\r');
-        if is_live || self.is_open {
-            self.remarks.write(&String::from_utf8_lossy(bytes))?;
+        if bytes.first() == Some(&b'\r') {
+            self.0.write(&String::from_utf8_lossy(bytes))?;
         }
         Ok(bytes.len())
     }

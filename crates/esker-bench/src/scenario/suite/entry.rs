@@ -1,4 +1,4 @@
-//! The way in: the list, the checks before the start, the scenarios in turn, what they came to.
+//! The way in: the list, the checks before the start, the scenarios in turn, what came of goals.
 
 use clap::CommandFactory;
 
@@ -10,7 +10,7 @@ use crate::report::record::{Record, Verdict};
 use crate::report::{file, json};
 use crate::scenario::suite::list::{SCENARIOS, Scenario, choose, sizes};
 use crate::scenario::suite::request::Request;
-use crate::scenario::suite::stage::{Headline, Seat, Stage};
+use crate::scenario::suite::stage::{Seat, Stage};
 use crate::table::Table;
 use crate::target::embedded::Esker;
 use crate::target::marker::is_foreign;
@@ -77,7 +77,6 @@ pub fn run_among(engines: &[&dyn Engine], words: &[String], console: &mut Consol
             .err
             .line("WARNING: built without optimisation; the figures mean nothing")?;
     }
-    let mut headlines = Vec::new();
     for scenario in &chosen {
         let title = format!(
             "== {} ({}): {}\n",
@@ -93,13 +92,11 @@ pub fn run_among(engines: &[&dyn Engine], words: &[String], console: &mut Consol
             console: &mut *console,
             name: scenario.name,
             record: &mut record,
-            headlines: &mut headlines,
             has_told_cold: false,
         };
         stage.say(&title)?;
         (scenario.run)(&mut stage)?;
     }
-    console.out.write_all(summary(&headlines).as_bytes())?;
     console.out.write_all(goals(&record.verdicts).as_bytes())?;
     if let Some(path) = &request.json {
         json::write(path, &record)?;
@@ -133,21 +130,6 @@ fn seats<'a>(engines: &[&'a dyn Engine], request: &Request, scenario: &Scenario)
         }
     };
     engines.iter().enumerate().map(seat).collect()
-}
-
-/// What came out of each scenario, a sentence a line: what was measured, what it was, and what it
-/// is compared with.
-fn summary(headlines: &[Headline]) -> String {
-    let mut text = String::new();
-    for same in headlines.chunk_by(|left, right| left.scenario == right.scenario) {
-        for (index, line) in same.iter().enumerate() {
-            if index == 0 {
-                text += &format!("{}\n", line.scenario);
-            }
-            text += &format!("  {}: {}; {}\n", line.what, line.ours, line.beside);
-        }
-    }
-    text
 }
 
 /// What came of goals; nothing where the run was held against none.

@@ -144,7 +144,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     }
     stage.clear()?;
     stage.record.verdicts.extend(shares.judge());
-    tell(stage, &results, &limits, &shares)
+    tell(stage, &results, &limits)
 }
 
 /// The same with segments that are smaller as the values are fewer: one of them may always be dead.
@@ -411,7 +411,6 @@ fn tell(
     stage: &mut Stage<'_, '_>,
     results: &[[Vec<Figures>; 3]; 3],
     limits: &[Vec<f64>; 4],
-    shares: &Shares,
 ) -> Outcome {
     let [write, behind, synced, read] = limits;
     let middle = |rates: &[f64]| Summary::of(rates.iter().copied());
@@ -429,44 +428,5 @@ fn tell(
         limit(behind),
         limit(synced),
         limit(read)
-    ))?;
-    let told = [
-        (
-            "appends to the disk alone, synced as often",
-            "0.97; kvs had 0.96",
-        ),
-        ("reads of the disk alone", "0.95"),
-    ];
-    for (scheme, (of, goal)) in told.into_iter().enumerate() {
-        let shares = results[scheme].iter().flatten();
-        let shares = Summary::of(shares.filter_map(|one| one.synced_share.or(one.share)));
-        let told = shares.map_or_else(String::new, |shares| {
-            let share = shares.text(|share| format!("{share:.2}"));
-            format!("{share} of the speed of {of}")
-        });
-        stage.headline(SCHEMES[scheme], told, format!("goal: {goal}"));
-    }
-    let published = rates(2);
-    let mixed = Summary::of(results[2].iter().flatten().map(|one| one.rate));
-    let told = mixed.map_or_else(String::new, |mixed| mixed.text(quantity::rate));
-    stage.headline(
-        SCHEMES[2],
-        format!("{told} gets/s"),
-        format!(
-            "{} to {} published, kvs 2012",
-            quantity::rate(published[0]),
-            quantity::rate(published[2])
-        ),
-    );
-    let told = |all: &[f64]| {
-        let all = Summary::of(all.iter().copied());
-        all.map_or_else(String::new, |all| all.text(|share| format!("{share:.2}")))
-    };
-    let (speed, space) = (told(&shares.overwrites), told(&shares.spaces));
-    stage.headline(
-        "all overwritten twice",
-        format!("{speed} of the first fill's speed, {space} times the live bytes afterwards"),
-        "goals: 0.7 and 1.3".into(),
-    );
-    Ok(())
+    ))
 }

@@ -369,27 +369,6 @@ fn tell(
             load.text()
         ))?;
     }
-    let rates = ours.map(|figures| figures.map_or(0.0, |figures| figures.rate));
-    let beside = same.iter().find(|line| !line.version.is_empty());
-    let beside = beside.map_or("nothing published".to_owned(), |line| {
-        let rates = [line.reads, line.writes].map(|one| one.map_or(0.0, |one| one.rate));
-        format!(
-            "{} and {} by Pegasus {}",
-            whole(rates[0]),
-            whole(rates[1]),
-            line.version
-        )
-    });
-    let what = format!(
-        "{} B, {}, reads and writes a second",
-        same[0].shape.value_bytes,
-        load.text()
-    );
-    stage.headline(
-        &what,
-        format!("{} and {}", whole(rates[0]), whole(rates[1])),
-        beside,
-    );
     Ok(())
 }
 

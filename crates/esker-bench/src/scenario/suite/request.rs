@@ -84,9 +84,6 @@ pub struct Request {
     /// Leave the stores where they are
     #[arg(long = "keep")]
     pub keeps_stores: bool,
-    /// Show everything that each workload prints
-    #[arg(long = "verbose")]
-    pub is_verbose: bool,
     /// This
     #[arg(short = 'h', long = "help")]
     pub is_help: bool,

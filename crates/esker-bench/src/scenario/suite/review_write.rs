@@ -53,7 +53,8 @@ pub fn write(stage: &mut Stage<'_, '_>, reviews: &mut Reviews, wanted: u64) -> O
     let (settled, whole) = (share(settled), share(compacted));
     stage.say(&format!(
         "size: {settled:.3} of the raw text once settled ({settle_s:.1} s), {whole:.3} compacted \
-         ({compact_s:.1} s); {} on the disk with the log laid out\n",
+         ({compact_s:.1} s), 0.27 published (TerarkDB: 2.5 of 9.1 GB); {} on the disk with the log \
+         laid out\n",
         quantity::bytes(bytes_on_disk(stage.dir())? as f64)
     ))?;
     let division = stage.engine().division(stage.dir())?;
@@ -82,13 +83,6 @@ pub fn write(stage: &mut Stage<'_, '_>, reviews: &mut Reviews, wanted: u64) -> O
     for (name, bytes) in division {
         kept.workload
             .push((format!("{name}_bytes"), bytes.to_string()));
-    }
-    if stage.place == 0 {
-        stage.headline(
-            "size, compacted",
-            format!("{whole:.3} of the raw text, {amortised:.3} with the dictionary as in 1 GB"),
-            "0.27 published, TerarkDB: 2.5 of 9.1 GB".into(),
-        );
     }
     Ok(keys)
 }

@@ -148,7 +148,7 @@ fn load_all(stage: &mut Stage<'_, '_>) -> Outcome<Keys> {
     first.ok_or_else(|| Failure::usage("no engine takes part"))
 }
 
-/// The tables, the goals where there are rivals, and the lines for the table at the very end.
+/// The tables, and the goals where there are rivals.
 fn tell(stage: &mut Stage<'_, '_>, begun: usize, keys: &Keys) -> Outcome {
     let engines = stage.seats.iter().map(|seat| seat.engine.name().to_owned());
     let board = Board {
@@ -162,24 +162,12 @@ fn tell(stage: &mut Stage<'_, '_>, begun: usize, keys: &Keys) -> Outcome {
         quantity::bytes(keys.raw_bytes as f64),
         limits_table(&board)
     );
-    let reads = |share| {
-        board
-            .median(&line("uniform", share), 0, rate)
-            .unwrap_or(0.0)
-    };
-    let least = SHARES[SHARES.len() - 1].0;
-    let (most, least) = (reads(None), reads(least));
     let verdicts = match board.engines.len() {
         1 => Vec::new(),
         _ => board.judge(&bars()),
     };
     stage.say(&text)?;
     stage.record.verdicts.extend(verdicts);
-    stage.headline(
-        "uniform reads, 16 threads, least memory",
-        format!("{} reads/s", quantity::rate(least)),
-        format!("{} reads/s without a limit", quantity::rate(most)),
-    );
     Ok(())
 }
 

@@ -15,19 +15,6 @@ use crate::target::marker;
 use crate::target::settings::StoreSettings;
 use crate::target::store::{Engine, Opened};
 
-/// One line at the very end: what came out, and what it is compared with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Headline {
-    /// The scenario.
-    pub scenario: &'static str,
-    /// What was measured.
-    pub what: String,
-    /// What came out.
-    pub ours: String,
-    /// What it is compared with, and whose that is.
-    pub beside: String,
-}
-
 /// An engine and the directory of its store.
 #[derive(Clone)]
 pub struct Seat<'a> {
@@ -53,8 +40,6 @@ pub struct Stage<'a, 'b> {
     pub name: &'static str,
     /// What was measured so far.
     pub record: &'a mut Record,
-    /// What came out so far.
-    pub headlines: &'a mut Vec<Headline>,
     /// Whether it was told how reads are made cold.
     pub has_told_cold: bool,
 }
@@ -69,16 +54,6 @@ impl Stage<'_, '_> {
     /// Prints a remark.
     pub fn note(&self, text: &str) -> Outcome {
         Ok(self.console.err.line(&format!("note: {text}"))?)
-    }
-
-    /// Adds a line to what stands at the very end.
-    pub fn headline(&mut self, what: &str, ours: String, beside: String) {
-        self.headlines.push(Headline {
-            scenario: self.name,
-            what: what.into(),
-            ours,
-            beside,
-        });
     }
 
     /// The engine whose turn it is.

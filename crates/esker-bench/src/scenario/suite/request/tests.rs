@@ -26,7 +26,7 @@ fn options_are_read_with_and_without_equals() {
     );
     let own = [("a.b", "1"), ("c", "d=e")].map(|(name, value)| (name.into(), value.into()));
     assert_eq!(request.own, own);
-    assert!(request.is_growth && request.keeps_stores && !request.is_verbose);
+    assert!(request.is_growth && request.keeps_stores);
 }
 
 #[test]
