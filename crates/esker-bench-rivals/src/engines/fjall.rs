@@ -5,7 +5,6 @@ use std::path::Path;
 
 use ::fjall::config::{
     BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
-    RestartIntervalPolicy,
 };
 use ::fjall::{
     CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode,
@@ -51,12 +50,6 @@ impl Engine for Fjall {
             let count = usize::try_from(count).unwrap_or(usize::MAX).max(1);
             builder = builder.worker_threads(count);
             sheet.given("background_threads", format!("worker_threads={count}"));
-        }
-        if let Some(count) = settings.open_files {
-            // Fewer than ten it refuses.
-            let count = usize::try_from(count).unwrap_or(usize::MAX).max(10);
-            builder = builder.max_cached_files(Some(count));
-            sheet.given("open_files", format!("max_cached_files={count}"));
         }
         let db = builder.open().map_err(told)?;
         let options = keyspace_options(settings, &mut sheet);
@@ -110,12 +103,6 @@ fn keyspace_options(settings: &StoreSettings, sheet: &mut Sheet) -> KeyspaceCrea
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         options = options.data_block_size_policy(BlockSizePolicy::all(bytes));
         sheet.given("block_bytes", format!("data_block_size={bytes}"));
-    }
-    if let Some(interval) = settings.restart_interval {
-        let interval = u8::try_from(interval).unwrap_or(u8::MAX);
-        let policy = RestartIntervalPolicy::all(interval);
-        options = options.data_block_restart_interval_policy(policy);
-        sheet.given("restart_interval", format!("restart_interval={interval}"));
     }
     options
 }

@@ -91,12 +91,7 @@ impl Opener {
                 leveldb_options_set_write_buffer_size(self.options, size(bytes));
                 sheet.given("write_buffer_bytes", format!("write_buffer_size={bytes}"));
             }
-            if let Some(count) = settings.open_files {
-                leveldb_options_set_max_open_files(self.options, number(count));
-                sheet.given("open_files", format!("max_open_files={count}"));
-            }
         }
-        sheet.told("write_buffer_count", "", "always two");
         sheet.told("background_threads", "", "always one");
         sheet.given("sync", format!("sync={}", settings.sync));
     }
@@ -126,17 +121,6 @@ impl Opener {
             if let Some(bytes) = settings.block_bytes {
                 leveldb_options_set_block_size(self.options, size(bytes));
                 sheet.given("block_bytes", format!("block_size={bytes}"));
-            }
-            if let Some(interval) = settings.restart_interval {
-                leveldb_options_set_block_restart_interval(self.options, number(interval));
-                sheet.given(
-                    "restart_interval",
-                    format!("block_restart_interval={interval}"),
-                );
-            }
-            if let Some(bytes) = settings.file_bytes {
-                leveldb_options_set_max_file_size(self.options, size(bytes));
-                sheet.given("file_bytes", format!("max_file_size={bytes}"));
             }
         }
     }
@@ -187,10 +171,6 @@ impl Drop for Opener {
 
 fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
-}
-
-fn number(count: u64) -> c_int {
-    c_int::try_from(count).unwrap_or(c_int::MAX)
 }
 
 /// An open LevelDB.

@@ -29,11 +29,8 @@ unsafe extern "C" {
     pub fn leveldb_options_destroy(options: Handle);
     pub fn leveldb_options_set_create_if_missing(options: Handle, yes: c_uchar);
     pub fn leveldb_options_set_write_buffer_size(options: Handle, bytes: usize);
-    pub fn leveldb_options_set_max_open_files(options: Handle, count: c_int);
     pub fn leveldb_options_set_cache(options: Handle, cache: Handle);
     pub fn leveldb_options_set_block_size(options: Handle, bytes: usize);
-    pub fn leveldb_options_set_block_restart_interval(options: Handle, interval: c_int);
-    pub fn leveldb_options_set_max_file_size(options: Handle, bytes: usize);
     pub fn leveldb_options_set_compression(options: Handle, kind: c_int);
     pub fn leveldb_options_set_filter_policy(options: Handle, policy: Handle);
     pub fn leveldb_cache_create_lru(bytes: usize) -> Handle;

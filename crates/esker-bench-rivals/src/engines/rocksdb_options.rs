@@ -46,17 +46,6 @@ fn memory(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) ->
         options.set_write_buffer_size(size(bytes));
         sheet.given("write_buffer_bytes", format!("write_buffer_size={bytes}"));
     }
-    if let Some(count) = settings.write_buffer_count {
-        options.set_max_write_buffer_number(number(count));
-        sheet.given(
-            "write_buffer_count",
-            format!("max_write_buffer_number={count}"),
-        );
-    }
-    if let Some(count) = settings.open_files {
-        options.set_max_open_files(number(count));
-        sheet.given("open_files", format!("max_open_files={count}"));
-    }
     if let Some(count) = settings.background_threads {
         options.set_max_background_jobs(number(count));
         options.increase_parallelism(number(count));
@@ -96,13 +85,6 @@ fn blocks(
     if let Some(bytes) = settings.block_bytes {
         blocks.set_block_size(size(bytes));
         sheet.given("block_bytes", format!("block_size={bytes}"));
-    }
-    if let Some(interval) = settings.restart_interval {
-        blocks.set_block_restart_interval(number(interval));
-        sheet.given(
-            "restart_interval",
-            format!("block_restart_interval={interval}"),
-        );
     }
     options.set_block_based_table_factory(&blocks);
 }
@@ -147,11 +129,6 @@ fn levels(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) {
             sheet.given(wish, format!("{name}={count}"));
         }
     }
-    if let Some(is_automatic) = settings.automatic_compaction {
-        options.set_disable_auto_compactions(!is_automatic);
-        let given = format!("disable_auto_compactions={}", !is_automatic);
-        sheet.given("automatic_compaction", given);
-    }
 }
 
 /// A wish, what was wished, RocksDB's name for it, and how it is set.
@@ -162,17 +139,9 @@ type Shape = (
     fn(&mut Options, u64),
 );
 
-/// What shapes the tree and paces its upkeep, each a number.
-fn shapes(settings: &StoreSettings) -> [Shape; 9] {
+/// What shapes the tree, each a number.
+fn shapes(settings: &StoreSettings) -> [Shape; 5] {
     [
-        (
-            "file_bytes",
-            settings.file_bytes,
-            "target_file_size_base",
-            |options, count| {
-                options.set_target_file_size_base(count);
-            },
-        ),
         (
             "l0_trigger",
             settings.l0_trigger,
@@ -206,29 +175,6 @@ fn shapes(settings: &StoreSettings) -> [Shape; 9] {
             settings.level_base_bytes,
             "max_bytes_for_level_base",
             |options, count| options.set_max_bytes_for_level_base(count),
-        ),
-        (
-            "level_growth",
-            settings.level_growth,
-            "max_bytes_for_level_multiplier",
-            |options, count| options.set_max_bytes_for_level_multiplier(count as f64),
-        ),
-        (
-            "subcompactions",
-            settings.subcompactions,
-            "max_subcompactions",
-            |options, count| {
-                options.set_max_subcompactions(u32::try_from(count).unwrap_or(u32::MAX));
-            },
-        ),
-        (
-            "background_rate_bytes",
-            settings.background_rate_bytes,
-            "rate_limiter",
-            // Refilled ten times a second, fair one time in ten: RocksDB's own defaults.
-            |options, count| {
-                options.set_ratelimiter(i64::try_from(count).unwrap_or(i64::MAX), 100_000, 10);
-            },
         ),
     ]
 }

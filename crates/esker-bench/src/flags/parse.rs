@@ -1,7 +1,6 @@
 //! Words of a command line to flags, by the rules of gflags or of LevelDB.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use crate::fail::{Failure, Outcome};
 use crate::flags::catalog;
@@ -31,8 +30,7 @@ pub enum Asked {
 /// Errors: in the words and with the exit code of the dialect that was asked for by `--compat`,
 /// else in ours, with the nearest name and exit code 2.
 pub fn parse(words: &[String], needs_rocksdb: &dyn Fn(&str) -> bool) -> Outcome<Asked> {
-    let words = with_flag_files(words)?;
-    let compat = compat(&words)?;
+    let compat = compat(words)?;
     let mut values: BTreeMap<&'static str, String> = BTreeMap::new();
     let mut words = words.iter().map(String::as_str);
     while let Some(word) = words.next() {
@@ -54,25 +52,6 @@ pub fn parse(words: &[String], needs_rocksdb: &dyn Fn(&str) -> bool) -> Outcome<
         given: Given::new(dialect, values),
         why,
     })
-}
-
-/// Replaces `--flagfile=<path>` by the lines of that file.
-fn with_flag_files(words: &[String]) -> Outcome<Vec<String>> {
-    let mut all = Vec::with_capacity(words.len());
-    for word in words {
-        let bare = word.trim_start_matches('-');
-        let Some(path) = bare.strip_prefix("flagfile=").filter(|_| bare != word) else {
-            all.push(word.clone());
-            continue;
-        };
-        let text = fs::read_to_string(path).map_err(|error| {
-            Failure::own(2, format!("cannot read the flag file {path}: {error}"))
-        })?;
-        let lines = text.lines().map(str::trim);
-        let is_flag = |line: &&str| !line.is_empty() && !line.starts_with('#');
-        all.extend(lines.filter(is_flag).map(str::to_owned));
-    }
-    Ok(all)
 }
 
 fn compat(words: &[String]) -> Outcome<Option<Dialect>> {

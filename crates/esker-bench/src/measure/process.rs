@@ -14,11 +14,6 @@ pub struct Usage {
     pub cpu_s: f64,
     /// Most memory held at once since [`Usage::begin`], in bytes.
     pub peak_rss_bytes: u64,
-    /// Bytes that went from files and pipes to the process, the page cache's included.
-    pub read_call_bytes: u64,
-    /// Bytes that went from the process to files and pipes through calls. Mapped files are
-    /// not in it.
-    pub write_call_bytes: u64,
     /// Bytes that the process caused to be read from storage.
     pub device_read_bytes: u64,
     /// Bytes that the process caused to be written to storage.
@@ -43,8 +38,6 @@ impl Usage {
         Usage {
             cpu_s: cpu.as_secs_f64(),
             peak_rss_bytes: Resident::now().map_or(0, |memory| memory.peak_bytes),
-            read_call_bytes: bytes("rchar"),
-            write_call_bytes: bytes("wchar"),
             device_read_bytes: bytes("read_bytes"),
             device_write_bytes: bytes("write_bytes"),
         }
@@ -55,10 +48,6 @@ impl Usage {
         Usage {
             cpu_s: (self.cpu_s - earlier.cpu_s).max(0.0),
             peak_rss_bytes: self.peak_rss_bytes,
-            read_call_bytes: self.read_call_bytes.saturating_sub(earlier.read_call_bytes),
-            write_call_bytes: self
-                .write_call_bytes
-                .saturating_sub(earlier.write_call_bytes),
             device_read_bytes: self
                 .device_read_bytes
                 .saturating_sub(earlier.device_read_bytes),

@@ -187,8 +187,6 @@ pub struct Measurement {
     pub message: String,
     /// Whether values were checked against what was written, and all were right.
     pub is_verified: bool,
-    /// Whether background work was waited for within the time measured.
-    pub is_drained: bool,
 }
 
 impl Measurement {

@@ -56,10 +56,8 @@ impl Course<'_> {
 /// What each thread tells as it goes on.
 #[derive(Clone, Copy)]
 pub struct Interval<'a> {
-    /// After so many operations …
+    /// After so many operations.
     pub ops: u64,
-    /// … unless less time than this has passed since it was last told.
-    pub time_min: Duration,
     /// Called on the thread itself.
     pub tell: &'a (dyn Fn(&LaneMoment) + Sync),
 }

@@ -153,11 +153,6 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Whether the whole is to end, for work that does much within one operation.
-    pub fn is_over(&self) -> bool {
-        self.shared.phase.load(Ordering::Relaxed) == OVER
-    }
-
     /// Counts `ops` operations of one kind as finished, which together took the time since the
     /// last ones, or in an open loop the time since they were due.
     #[inline]
@@ -192,19 +187,9 @@ impl<'a> Lane<'a> {
         self.tallies[index] += more;
     }
 
-    /// Raises such a number to `value` where it is less.
-    pub fn raise(&mut self, index: usize, value: u64) {
-        self.tallies[index] = self.tallies[index].max(value);
-    }
-
     /// Such a number.
     pub fn counted(&self, index: usize) -> u64 {
         self.tallies[index]
-    }
-
-    /// Whether what is done does not count yet.
-    pub fn is_warming(&self) -> bool {
-        self.is_warming
     }
 
     /// The time up to here belongs to no operation: the next one begins now, unless it is due at
@@ -277,16 +262,12 @@ impl<'a> Lane<'a> {
         };
         self.tell_at = self.done + interval.ops.max(1);
         let now = self.course.clock.now();
-        let since = now.saturating_duration_since(self.told_at);
-        if since < interval.time_min {
-            return;
-        }
         (interval.tell)(&LaneMoment {
             lane: self.index,
             ops: self.done,
             ops_since: self.done - self.told_ops,
             elapsed: now.saturating_duration_since(self.started),
-            elapsed_since: since,
+            elapsed_since: now.saturating_duration_since(self.told_at),
         });
         (self.told_ops, self.told_at) = (self.done, now);
     }

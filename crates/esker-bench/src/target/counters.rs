@@ -2,21 +2,6 @@
 
 use std::time::Duration;
 
-/// One level of a tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LevelShape {
-    /// Its depth.
-    pub depth: usize,
-    /// Its files.
-    pub file_count: u64,
-    /// Their bytes.
-    pub size_bytes: u64,
-    /// Their entries.
-    pub entry_count: u64,
-    /// How near it is to being compacted: from 1.0 on it should be.
-    pub score: f64,
-}
-
 /// What an engine tells about its work since it was opened. `None` where it does not say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counters {
@@ -28,16 +13,14 @@ pub struct Counters {
     pub read_bytes: Option<u64>,
     /// Time for which writers were held back, all together.
     pub stall: Option<Duration>,
-    /// Times that a writer was held back.
-    pub stall_count: Option<u64>,
     /// Bytes that compaction should already have merged.
     pub debt_bytes: Option<u64>,
     /// Bytes of live files on disk.
     pub live_bytes: Option<u64>,
     /// Bytes of memory that the engine knows it holds.
     pub memory_bytes: Option<u64>,
-    /// The levels, if it has any, from the newest.
-    pub levels: Vec<LevelShape>,
+    /// Its sorted files; 0 where there are none, or it does not say.
+    pub file_count: u64,
     /// Everything it counts, by its own names.
     pub own: Vec<(String, u64)>,
 }

@@ -12,7 +12,7 @@ use esker::{
 };
 
 use crate::fail::{Failure, Outcome};
-use crate::target::counters::{Counters, LevelShape};
+use crate::target::counters::Counters;
 use crate::target::division::division;
 use crate::target::settings::{StoreSettings, Transactions};
 use crate::target::store::{Batch, Cursor, Engine, Opened, Store, WriteHow};
@@ -246,14 +246,6 @@ impl Store for Embedded {
         Ok(())
     }
 
-    fn verify(&self) -> Outcome {
-        let report = self.db.verify()?;
-        match report.damages.first() {
-            None => Ok(()),
-            Some(first) => Err(Failure::failed(format!("damage was found: {first:?}"))),
-        }
-    }
-
     fn property(&self, name: &str) -> Option<String> {
         // The engine knows the words of LevelDB and RocksDB; where they mean different texts the
         // caller names the dialect.
@@ -289,19 +281,10 @@ pub fn counters(stats: &Stats) -> Counters {
         // What reads bring in is not counted by the engine.
         read_bytes: None,
         stall: Some(stats.stalled),
-        stall_count: None,
         debt_bytes: Some(stats.keyspaces.iter().map(|one| one.debt_bytes).sum()),
         live_bytes: Some(live_bytes(stats)),
         memory_bytes: Some(stats.memory.iter().map(|(_, bytes)| bytes).sum()),
-        levels: levels
-            .map(|level| LevelShape {
-                depth: level.depth,
-                file_count: level.file_count as u64,
-                size_bytes: level.size_bytes,
-                entry_count: level.entry_count,
-                score: level.score,
-            })
-            .collect(),
+        file_count: levels.map(|level| level.file_count as u64).sum(),
         own: stats
             .counters
             .iter()

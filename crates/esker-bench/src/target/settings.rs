@@ -68,8 +68,6 @@ pub struct StoreSettings {
     pub cache_bytes: Option<u64>,
     /// Bytes of a memtable, or of what else collects writes.
     pub write_buffer_bytes: Option<u64>,
-    /// How many of them there may be at once.
-    pub write_buffer_count: Option<u64>,
     /// Filter bits for each key; 0 is no filter.
     pub filter_bits: Option<f64>,
     /// How blocks are packed.
@@ -78,16 +76,8 @@ pub struct StoreSettings {
     pub packing_level_min: Option<usize>,
     /// Bytes of a block before packing.
     pub block_bytes: Option<u64>,
-    /// Entries between two whole keys in a block.
-    pub restart_interval: Option<u64>,
-    /// Bytes after which a file is cut.
-    pub file_bytes: Option<u64>,
-    /// Files kept open.
-    pub open_files: Option<u64>,
     /// Threads for flushes and compactions.
     pub background_threads: Option<u64>,
-    /// Pieces into which one compaction is split.
-    pub subcompactions: Option<u64>,
     /// Files or runs in level 0 that call for a compaction.
     pub l0_trigger: Option<u64>,
     /// Files or runs in level 0 that slow writers down.
@@ -98,14 +88,8 @@ pub struct StoreSettings {
     pub level_count: Option<u64>,
     /// Bytes of the first sorted level.
     pub level_base_bytes: Option<u64>,
-    /// How many times larger each level is than the one above.
-    pub level_growth: Option<u64>,
     /// Whether files are read through a memory map.
     pub mapped_reads: Option<bool>,
-    /// Whether compactions run by themselves.
-    pub automatic_compaction: Option<bool>,
-    /// Bytes per second that flushes and compactions may write.
-    pub background_rate_bytes: Option<u64>,
     /// Whether every write is synced unless it says otherwise.
     pub sync: bool,
     /// What merges do.

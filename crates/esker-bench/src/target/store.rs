@@ -70,13 +70,8 @@ pub trait Store: Send + Sync {
     /// Returns when no background work is left, nor due.
     fn drain(&self) -> Outcome;
 
-    /// Reads every file and checks it; `Unsupported` where the engine cannot.
-    fn verify(&self) -> Outcome {
-        Err(Failure::unsupported("this engine cannot verify its files"))
-    }
-
-    /// A text of the engine about itself: `stats`, `sstables`, `levelstats` or
-    /// `approximate-memory-usage`; `None` if it has no such text.
+    /// A text of the engine about itself: such as `stats`; `None` if it has no
+    /// such text.
     fn property(&self, name: &str) -> Option<String>;
 
     /// What the engine counted since it was opened.

@@ -102,15 +102,11 @@ impl Sheet {
 // One limit covers cache, memtables, filters and indexes: what the cache gets is the limit less
 // the rest, while others hold filters and indexes beside their cache.
 fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
-    let count = settings
-        .write_buffer_count
-        .unwrap_or(MEMTABLES)
-        .max(MEMTABLES);
     number!(sheet, settings.write_buffer_bytes => "memtable.size", 16 << 10, 2 << 30);
     if let Some(cache) = settings.cache_bytes {
         let buffer = settings.write_buffer_bytes.unwrap_or(0);
         // The engine wants four memtables to fit, so that reads have some of the memory.
-        let wished = cache + buffer * count;
+        let wished = cache + buffer * MEMTABLES;
         let limit = wished.max(buffer * LIMIT_MEMTABLES);
         let note = match limit == wished {
             true => "one limit for cache, memtables, filters and indexes",
@@ -119,7 +115,7 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
         let limit = limit.max(DbOptions::MEMORY_LIMIT_MIN).to_string();
         sheet.told("cache_bytes", cache, vec![("memory_limit", limit)], note);
     } else if let Some(buffer) = settings.write_buffer_bytes {
-        let limit = (buffer * count.max(LIMIT_MEMTABLES)).max(DEFAULT_LIMIT);
+        let limit = (buffer * LIMIT_MEMTABLES).max(DEFAULT_LIMIT);
         sheet.told(
             "memory_limit",
             "automatic",
@@ -127,14 +123,8 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
             "no cache size was given: the default, or what four memtables need",
         );
     }
-    sheet.without(
-        "write_buffer_count",
-        settings.write_buffer_count,
-        "memtables are as many as the memory limit holds",
-    );
     let durability = if settings.sync { "sync" } else { "buffered" };
     sheet.given("sync", settings.sync, "durability", durability.into());
-    number!(sheet, settings.open_files => "files.open_max", 16, 1 << 20);
     number!(sheet, settings.background_threads => "background_threads", 1, 256);
     if let Some(is_mapped) = settings.mapped_reads {
         let pairs = vec![("mapped_reads", is_mapped.to_string())];
@@ -163,25 +153,14 @@ fn files(settings: &StoreSettings, sheet: &mut Sheet) {
     }
     number!(sheet, settings.filter_bits => "sst.filter_bits", 0.0, 32.0);
     number!(sheet, settings.block_bytes => "sst.block_size", 512, 16 << 20);
-    number!(sheet, settings.restart_interval => "sst.restart_interval", 1, 1024);
     let base = settings.level_base_bytes.unwrap_or(BASE_BYTES);
-    match settings.file_bytes {
-        Some(bytes) => {
-            let given = bytes.min(base).clamp(16 << 10, 64 << 30);
-            let note = match given == bytes {
-                true => "",
-                false => "a file must fit in the first sorted level",
-            };
-            let pairs = vec![("sst.file_size", given.to_string())];
-            sheet.told("file_bytes", bytes, pairs, note);
-        }
-        None if base < FILE_BYTES => sheet.told(
+    if base < FILE_BYTES {
+        sheet.told(
             "file_bytes",
             "automatic",
             vec![("sst.file_size", base.max(64 << 10).to_string())],
             "a file must fit in the first sorted level",
-        ),
-        None => {}
+        );
     }
     if let Some(merge) = settings.merge {
         merges(merge, sheet);
@@ -211,13 +190,6 @@ fn levels(settings: &StoreSettings, sheet: &mut Sheet) {
         "the tree has as many levels as its size asks for",
     );
     number!(sheet, settings.level_base_bytes => "compaction.base_level", 64 << 10, 1 << 50);
-    number!(sheet, settings.level_growth => "compaction.level_growth", 2, 100);
-    number!(sheet, settings.subcompactions => "compaction.subcompactions", 1, 64);
-    number!(sheet, settings.background_rate_bytes => "compaction.rate_limit", 64 << 10, 1 << 50);
-    if let Some(is_automatic) = settings.automatic_compaction {
-        let pairs = vec![("compaction.automatic", is_automatic.to_string())];
-        sheet.told("automatic_compaction", is_automatic, pairs, "");
-    }
 }
 
 #[cfg(test)]

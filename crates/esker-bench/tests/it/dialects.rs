@@ -46,18 +46,16 @@ fn leveldb_finds_as_many_keys_as_leveldb_does() {
 }
 
 #[test]
-fn leveldb_runs_the_rest_of_its_list() {
-    // What is not in the default list; unknown names are told and passed over.
+fn leveldb_runs_what_is_not_in_its_list() {
+    // Unknown names are told and passed over.
     let tool = Tool::new();
     let ran = tool.ok(
-        "--compat=leveldb --num=2000 --threads=2 --histogram=1 --benchmarks=fillbatch,nonsense,\
-         readmissing,readhot,readrandomsmall,seekrandom,seekordered,readwhilewriting,open,\
-         deleteseq,deleterandom,stats,sstables,",
+        "--compat=leveldb --num=2000 --threads=2 --histogram=1 --benchmarks=fillseq,nonsense,\
+         readmissing,seekrandom,readwhilewriting,deleteseq,deleterandom,stats,",
     );
     ran.notes("unknown benchmark 'nonsense'\n");
     assert!(ran.line("seekrandom").contains("(2000 of 2000 found)"));
     assert!(ran.line("readmissing").ends_with("micros/op;"));
-    assert!(ran.line("open").contains("micros/op;"));
     ran.tells("Microseconds per op:\nCount: 4000  Average: ");
     ran.tells("Level  Files Size(MB) Time(sec) Read(MB) Write(MB)\n");
 }
@@ -69,13 +67,9 @@ fn rocksdb_runs_its_list() {
     let ran = tool.ok(
         "--compat=rocksdb --num=2000 --seed=7 --histogram --statistics --merge_operator=uint64add \
          --value_size=8 --batch_size=10 --seek_nexts=5 --disable_wal \
-         --benchmarks=fillseq,fillbatch,\
-         filluniquerandom,fillrandom,overwrite,readrandom,readseq,readreverse,\
-         readmissing,\
-         seekrandom,multireadrandom,newiterator,readwhilewriting,readwhilemerging,\
-         seekrandomwhilewriting,seekrandomwhilemerging,updaterandom,xorupdaterandom,appendrandom,\
-         mergerandom,readrandommergerandom,readrandomwriterandom,deleterandom,flush,compact,\
-         waitforcompaction,verifychecksum,levelstats,memstats,resetstats,stats",
+         --benchmarks=fillseq,fillrandom,overwrite,readrandom,readseq,readreverse,readmissing,\
+         seekrandom,multireadrandom,readwhilewriting,updaterandom,mergerandom,deleterandom,flush,\
+         compact,waitforcompaction,stats",
     );
     let fill = ran.line("fillseq");
     assert!(
@@ -84,21 +78,8 @@ fn rocksdb_runs_its_list() {
     );
     ran.tells("Microseconds per update:\nCount: 2000 Average: ");
     ran.tells("\nPercentiles: P50: ");
-    ran.tells("STATISTICS:\nrocksdb.block.cache.miss COUNT : ");
-    for start in [
-        "Cumulative writes: ",
-        "Cumulative compaction: ",
-        "Cumulative stall: 00:00:",
-        "Flush(GB): cumulative ",
-        "Uptime(secs): ",
-        " Sum ",
-    ] {
-        assert!(
-            ran.out.lines().any(|line| line.starts_with(start)),
-            "{start}: {}",
-            ran.out
-        );
-    }
+    ran.tells("STATISTICS:\n");
+    ran.tells("esker_write_entries_total COUNT : ");
     ran.tells(&format!("DB path: [{}]\n", tool.path("db").display()));
     let unknown = tool.db_bench("--compat=rocksdb --benchmarks=fillseq,nonsense,readseq --num=10");
     assert_eq!(unknown.code, 1);

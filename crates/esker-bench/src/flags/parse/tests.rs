@@ -106,14 +106,3 @@ fn catalogue_tells_each_flag_once_and_its_defaults_are_good() {
     let help = help().unwrap();
     assert!(catalog::all().all(|flag| help.contains(&format!("  --{} ", flag.name))));
 }
-
-#[test]
-fn flag_files_are_read_line_by_line() {
-    // Comments and empty lines are passed over; a missing file is told.
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("flags");
-    fs::write(&path, "# mine\n--num=9\n\n--threads=2\n").unwrap();
-    let given = given(&format!("--flagfile={}", path.display()));
-    assert_eq!((given.count("num"), given.count("threads")), (9, 2));
-    assert_eq!(refused("--flagfile=/no/such/file").1, 2);
-}

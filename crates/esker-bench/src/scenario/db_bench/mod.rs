@@ -3,12 +3,10 @@
 //! Not to the byte: the line that moves on a terminal while a benchmark runs. It is ours.
 
 pub mod keys;
-pub mod feed;
 pub mod setup;
 pub mod buckets;
 pub mod result_line;
 pub mod header;
-pub mod rocksdb_stats;
 pub mod work;
 pub mod writes;
 pub mod reads;

@@ -42,12 +42,8 @@ pub enum Does {
     Timed(fn(&Bench<'_>) -> Outcome),
     /// One call on the store, without a line.
     Untimed(fn(&Bench<'_>) -> Outcome),
-    /// Closes and opens the store, one operation each.
-    Reopen,
-    /// A text of the engine.
-    Property(&'static str),
-    /// Counters begin anew.
-    ResetStats,
+    /// What the engine tells about itself.
+    Stats,
 }
 
 /// A benchmark by name.

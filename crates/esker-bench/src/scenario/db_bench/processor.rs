@@ -1,23 +1,23 @@
-//! Benchmarks of the processor: checksums, hashes, packing, loads. No store is touched.
+//! Benchmarks of the processor: checksums, packing, loads. No store is touched.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use esker::internals::base::codec::checksum::{crc32c, hash64};
+use esker::internals::base::codec::checksum::crc32c;
 use esker::internals::base::codec::compress::{CompressionType, Compressor};
-use xxhash_rust::{xxh32::xxh32, xxh64::xxh64};
 
 use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
 use crate::run::lane::Lane;
-use crate::scenario::db_bench::work::{Bench, COMPRESS, CRC, HASH, OP};
-use crate::target::settings::Packing;
+use crate::scenario::db_bench::work::{Bench, COMPRESS, CRC, OP};
 
 /// Bytes that are checked in all, by dialect; those that are packed.
 const CHECKED_LEVELDB: u64 = (500 << 20) / PART;
 const CHECKED_ROCKSDB: u64 = (5000 << 20) / PART;
-const PACKED_LEVELDB: u64 = (1 << 30) / PART;
-const PACKED_ROCKSDB: u64 = (3 << 30) / PART;
+const PACKED: u64 = (1 << 30) / PART;
+
+/// The level of zstd, as LevelDB has it.
+const ZSTD_LEVEL: i32 = 1;
 
 /// A build without optimisation warns that its figures mean nothing: a part is enough to see that
 /// everything runs, and ten seconds less for a test of the whole list.
@@ -29,30 +29,6 @@ const LOADS: u32 = 1000;
 
 /// CRC32C of a block.
 pub fn crc(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    check(bench, lane, CRC, &|block| u64::from(crc32c(block)))
-}
-
-/// XXH32 of a block.
-pub fn xxhash32(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    check(bench, lane, HASH, &|block| u64::from(xxh32(block, 0)))
-}
-
-/// XXH64 of a block.
-pub fn xxhash64(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    check(bench, lane, HASH, &|block| xxh64(block, 0))
-}
-
-/// XXH3 of a block.
-pub fn xxhash3(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    check(bench, lane, HASH, &|block| hash64(block))
-}
-
-fn check(
-    bench: &Bench<'_>,
-    lane: &mut Lane<'_>,
-    kind: usize,
-    sum: &dyn Fn(&[u8]) -> u64,
-) -> Outcome {
     let is_leveldb = bench.setup.dialect() == Dialect::LevelDb;
     let (size, limit, message) = match is_leveldb {
         true => (4096, CHECKED_LEVELDB, "(4K per op)".to_owned()),
@@ -64,9 +40,9 @@ fn check(
     let block = vec![b'x'; usize::try_from(size).expect("the catalogue bounds it")];
     let mut done = 0;
     while done < limit && lane.go() {
-        black_box(sum(black_box(&block)));
+        black_box(crc32c(black_box(&block)));
         done += size;
-        lane.finish(kind, 1);
+        lane.finish(CRC, 1);
     }
     lane.add_bytes(done);
     lane.say(message);
@@ -75,60 +51,22 @@ fn check(
 
 /// Packs a block by snappy.
 pub fn snappy_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    pack(bench, lane, CompressionType::Snappy, 0, PACKED_LEVELDB)
+    pack(bench, lane, CompressionType::Snappy)
 }
 
 /// Unpacks a block by snappy.
 pub fn snappy_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    unpack(bench, lane, CompressionType::Snappy, 0, PACKED_LEVELDB)
+    unpack(bench, lane, CompressionType::Snappy)
 }
 
 /// Packs a block by zstd.
 pub fn zstd_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    pack(
-        bench,
-        lane,
-        CompressionType::Zstd,
-        zstd_level(bench),
-        PACKED_LEVELDB,
-    )
+    pack(bench, lane, CompressionType::Zstd)
 }
 
 /// Unpacks a block by zstd.
 pub fn zstd_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    unpack(
-        bench,
-        lane,
-        CompressionType::Zstd,
-        zstd_level(bench),
-        PACKED_LEVELDB,
-    )
-}
-
-/// Packs a block as the database does.
-pub fn any_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let (packing, level) = packing(bench);
-    pack(bench, lane, packing, level, PACKED_ROCKSDB)
-}
-
-/// Unpacks a block as the database does.
-pub fn any_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let (packing, level) = packing(bench);
-    unpack(bench, lane, packing, level, PACKED_ROCKSDB)
-}
-
-fn zstd_level(bench: &Bench<'_>) -> i32 {
-    let level = bench.setup.given.whole("zstd_compression_level");
-    i32::try_from(level).expect("the catalogue bounds it")
-}
-
-fn packing(bench: &Bench<'_>) -> (CompressionType, i32) {
-    match bench.setup.settings.packing {
-        None | Some(Packing::None) => (CompressionType::None, 0),
-        Some(Packing::Snappy) => (CompressionType::Snappy, 0),
-        Some(Packing::Lz4) => (CompressionType::Lz4, 0),
-        Some(Packing::Zstd(level)) => (CompressionType::Zstd, level),
-    }
+    unpack(bench, lane, CompressionType::Zstd)
 }
 
 /// LevelDB packs 4096 bytes, whatever the flag says that came later.
@@ -138,7 +76,7 @@ fn block(bench: &Bench<'_>, lane: &Lane<'_>) -> Vec<u8> {
     let mut hands = bench.hands(lane);
     let mut block = Vec::with_capacity(size);
     while block.len() < size {
-        let piece = hands.feed.bytes((size - block.len()).min(4096));
+        let piece = hands.values.next_slice((size - block.len()).min(4096));
         block.extend_from_slice(piece);
     }
     block
@@ -148,20 +86,14 @@ fn failed(error: esker::Error) -> Failure {
     Failure::failed(format!("compression error: {error}"))
 }
 
-fn pack(
-    bench: &Bench<'_>,
-    lane: &mut Lane<'_>,
-    packing: CompressionType,
-    level: i32,
-    limit: u64,
-) -> Outcome {
+fn pack(bench: &Bench<'_>, lane: &mut Lane<'_>, packing: CompressionType) -> Outcome {
     let plain = block(bench, lane);
     let (mut packer, mut packed) = (Compressor::default(), Vec::new());
     let (mut done, mut made) = (0, 0);
-    while done < limit && lane.go() {
+    while done < PACKED && lane.go() {
         packed.clear();
         packer
-            .compress(packing, black_box(&plain), level, &mut packed)
+            .compress(packing, black_box(&plain), ZSTD_LEVEL, &mut packed)
             .map_err(failed)?;
         done += plain.len() as u64;
         made += packed.len() as u64;
@@ -173,19 +105,13 @@ fn pack(
     Ok(())
 }
 
-fn unpack(
-    bench: &Bench<'_>,
-    lane: &mut Lane<'_>,
-    packing: CompressionType,
-    level: i32,
-    limit: u64,
-) -> Outcome {
+fn unpack(bench: &Bench<'_>, lane: &mut Lane<'_>, packing: CompressionType) -> Outcome {
     let plain = block(bench, lane);
     let (mut packed, mut unpacked, mut done) = (Vec::new(), Vec::new(), 0);
     packing
-        .compress(&plain, level, &mut packed)
+        .compress(&plain, ZSTD_LEVEL, &mut packed)
         .map_err(failed)?;
-    while done < limit && lane.go() {
+    while done < PACKED && lane.go() {
         packing
             .uncompress_into(black_box(&packed), plain.len(), &mut unpacked)
             .map_err(failed)?;

@@ -3,28 +3,12 @@
 use crate::fail::Outcome;
 use crate::flags::flag::Dialect;
 use crate::run::lane::Lane;
-use crate::scenario::db_bench::work::{Bench, FOUND, Hands, OP, READ, SEEK, TRIED};
+use crate::scenario::db_bench::work::{Bench, FOUND, READ, SEEK, TRIED};
 use crate::target::store::Cursor;
-
-/// RocksDB's prime, which strews skewed keys over the key space.
-const STREW: u64 = 0x5bd1_e995;
-
-/// A random key of the key space, skewed by `--read_random_exp_range` if that is given.
-fn pick(hands: &mut Hands<'_>, skew: f64) -> u64 {
-    let num = hands.bench.numbers.num;
-    if skew == 0.0 {
-        return hands.pick(num);
-    }
-    const RANGE: u64 = 1 << 62;
-    let order = -((hands.dice.next_u64() % RANGE) as f64 / RANGE as f64) * skew;
-    // Between 0 and the number of keys.
-    let rank = (order.exp() * num as f64) as u64;
-    rank.wrapping_mul(STREW) % num
-}
 
 /// Gets random keys.
 pub fn random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    gets(bench, lane, bench.numbers.num, Suffix::None)
+    gets(bench, lane, Suffix::None)
 }
 
 /// Gets keys that are not there.
@@ -34,17 +18,10 @@ pub fn missing(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
         Dialect::RocksDb2013 => Suffix::More(b'.'),
         Dialect::RocksDb => Suffix::More(b'0'),
     };
-    gets(bench, lane, bench.numbers.num, suffix)?;
+    gets(bench, lane, suffix)?;
     if bench.setup.dialect() != Dialect::RocksDb {
         lane.say("");
     }
-    Ok(())
-}
-
-/// Gets random keys among the first hundredth.
-pub fn hot(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    gets(bench, lane, bench.numbers.num.div_ceil(100), Suffix::None)?;
-    lane.say("");
     Ok(())
 }
 
@@ -56,15 +33,11 @@ enum Suffix {
     More(u8),
 }
 
-fn gets(bench: &Bench<'_>, lane: &mut Lane<'_>, range: u64, suffix: Suffix) -> Outcome {
+fn gets(bench: &Bench<'_>, lane: &mut Lane<'_>, suffix: Suffix) -> Outcome {
     let mut hands = bench.hands(lane);
-    let skew = bench.setup.given.number("read_random_exp_range");
     let is_new = bench.setup.dialect() == Dialect::RocksDb;
     while lane.go() {
-        let number = match range == bench.numbers.num {
-            true => pick(&mut hands, skew),
-            false => hands.pick(range),
-        };
+        let number = hands.dice.below(bench.numbers.num);
         hands.make_key(number);
         match suffix {
             Suffix::None => {}
@@ -124,87 +97,41 @@ const BACKWARD: Direction = Direction {
     step: |cursor| cursor.prev(),
 };
 
-/// Reads in order to the end. What is measured begins at the start, also behind a warm-up, which
-/// goes round and round.
+/// Reads in order to the end.
 fn walk(bench: &Bench<'_>, lane: &mut Lane<'_>, direction: Direction) -> Outcome {
     let mut cursor = bench.store.cursor()?;
     let cursor = cursor.as_mut();
-    let mut was_warming = lane.is_warming();
     let mut is_there = (direction.start)(cursor)?;
     while is_there && lane.go() {
-        if was_warming && !lane.is_warming() {
-            was_warming = false;
-            if !(direction.start)(cursor)? {
-                break;
-            }
-        }
         lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
         lane.finish(READ, 1);
         is_there = (direction.step)(cursor)?;
-        if !is_there && was_warming {
-            is_there = (direction.start)(cursor)?;
-        }
     }
     Ok(())
 }
 
 /// Seeks random keys, each with a cursor of its own.
 pub fn seek_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let given = &bench.setup.given;
+    let nexts = bench.setup.given.count("seek_nexts");
     let mut hands = bench.hands(lane);
-    let (nexts, is_backward) = (given.count("seek_nexts"), given.is("reverse_iterator"));
-    let skew = given.number("read_random_exp_range");
-    let is_leveldb = bench.setup.dialect() == Dialect::LevelDb;
     while lane.go() {
-        let number = pick(&mut hands, skew);
+        let number = hands.dice.below(bench.numbers.num);
         hands.make_key(number);
         let mut cursor = bench.store.cursor()?;
         let mut is_there = cursor.seek(&hands.key)?;
         let is_found = is_there && cursor.key() == hands.key;
         lane.count(FOUND, u64::from(is_found));
-        if !is_leveldb {
-            for _ in 0..nexts {
-                if !is_there {
-                    break;
-                }
-                lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
-                is_there = match is_backward {
-                    true => cursor.prev()?,
-                    false => cursor.next()?,
-                };
+        for _ in 0..nexts {
+            if !is_there {
+                break;
             }
+            lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
+            is_there = cursor.next()?;
         }
         lane.count(TRIED, 1);
         lane.finish(SEEK, 1);
     }
     say_found(bench, lane);
-    Ok(())
-}
-
-/// Seeks keys that go up in small steps, with one cursor.
-pub fn seek_ordered(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let mut hands = bench.hands(lane);
-    let mut cursor = bench.store.cursor()?;
-    let mut number = 0;
-    while lane.go() {
-        number = (number + hands.dice.below(100)) % bench.numbers.num;
-        hands.make_key(number);
-        let is_there = cursor.seek(&hands.key)?;
-        let is_found = is_there && cursor.key() == hands.key;
-        lane.count(FOUND, u64::from(is_found));
-        lane.count(TRIED, 1);
-        lane.finish(SEEK, 1);
-    }
-    say_found(bench, lane);
-    Ok(())
-}
-
-/// Makes cursors and uses none.
-pub fn new_cursors(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    while lane.go() {
-        drop(bench.store.cursor()?);
-        lane.finish(OP, 1);
-    }
     Ok(())
 }
 
@@ -212,18 +139,11 @@ pub fn new_cursors(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
 pub fn multi_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let mut hands = bench.hands(lane);
     let (num, group) = (bench.numbers.num, bench.numbers.per_batch.max(1));
-    let stride = bench.setup.given.count("multiread_stride");
     let mut keys: Vec<Vec<u8>> = Vec::new();
     while lane.go() {
-        let mut number = hands.pick(num);
         keys.clear();
-        for place in 0..group {
-            if place > 0 {
-                number = match stride {
-                    0 => hands.pick(num),
-                    stride => (number + stride) % num,
-                };
-            }
+        for _ in 0..group {
+            let number = hands.dice.below(num);
             hands.make_key(number);
             keys.push(hands.key.clone());
         }

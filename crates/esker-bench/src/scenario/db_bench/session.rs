@@ -1,8 +1,5 @@
 //! One command line from its first benchmark to its last.
 
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
-
 use crate::console::Console;
 use crate::disk::forget::forget_store;
 use crate::fail::{Failure, Outcome};
@@ -11,14 +8,14 @@ use crate::report::record::{EngineWork, Measurement, Record};
 use crate::report::{file, json};
 use crate::run::course::Finished;
 use crate::scenario::db_bench::buckets::Buckets;
+use crate::scenario::db_bench::header;
 use crate::scenario::db_bench::list::find;
-use crate::scenario::db_bench::measure_one::{self, Listeners, thread_count};
+use crate::scenario::db_bench::measure_one::{self, thread_count};
 use crate::scenario::db_bench::opening::{check_names, names, notes, open, prepare};
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
 use crate::scenario::db_bench::result_line::ResultLine;
 use crate::scenario::db_bench::setup::Setup;
-use crate::scenario::db_bench::work::{Bench, KINDS, Numbers, OP, told};
-use crate::scenario::db_bench::{header, rocksdb_stats};
+use crate::scenario::db_bench::work::{Bench, KINDS, Numbers, told};
 use crate::target::counters::Counters;
 use crate::target::settings::Matched;
 use crate::target::store::{Engine, Store};
@@ -31,8 +28,6 @@ pub struct Session<'a, 'b> {
     /// Nothing only while it is being replaced.
     store: Option<Box<dyn Store>>,
     matched: Vec<Matched>,
-    opened: Instant,
-    baseline: (Instant, Counters),
     threads_before: u64,
     record: Record,
 }
@@ -79,8 +74,6 @@ pub fn run(
         console,
         store: Some(store),
         matched,
-        opened: Instant::now(),
-        baseline: (Instant::now(), Counters::default()),
         threads_before: 0,
     };
     for name in &names {
@@ -89,7 +82,7 @@ pub fn run(
     session.end(&json)
 }
 
-impl<'b> Session<'_, 'b> {
+impl Session<'_, '_> {
     /// One entry of the list.
     fn entry(&mut self, name: &str) -> Outcome {
         let dialect = self.setup.dialect();
@@ -126,17 +119,20 @@ impl<'b> Session<'_, 'b> {
 
     fn once(&mut self, operation: &Operation) -> Outcome {
         match operation.does {
-            Does::Property(name) => self.property(name),
-            Does::ResetStats => {
-                self.baseline = (Instant::now(), self.store().counters());
-                Ok(())
-            }
-            Does::Untimed(call) => {
-                let before = self.threads_before;
-                call(&bench_of(operation, self.setup, self.store(), before))
-            }
-            Does::Reopen => self.reopen_often(operation),
+            Does::Stats => self.stats(),
+            Does::Untimed(call) => call(&self.bench(operation)),
             Does::Work { .. } | Does::Timed(_) => self.measure(operation),
+        }
+    }
+
+    /// A benchmark with its own changes to what the flags say.
+    fn bench(&self, operation: &Operation) -> Bench<'_> {
+        let mut numbers = Numbers::of(self.setup, self.threads_before);
+        (operation.adjust)(&mut numbers, self.setup);
+        Bench {
+            setup: self.setup,
+            store: self.store(),
+            numbers,
         }
     }
 
@@ -145,37 +141,19 @@ impl<'b> Session<'_, 'b> {
             self.cool(operation)?;
         }
         let before = self.store().counters();
-        let bench = bench_of(operation, self.setup, self.store(), self.threads_before);
+        let bench = self.bench(operation);
         if operation.name == "multireadrandom" {
             let group = bench.numbers.per_batch;
-            self.console
-                .err
-                .line(&format!("entries_per_batch = {group}"))?;
+            let told = format!("entries_per_batch = {group}");
+            self.console.err.line(&told)?;
         }
-        let counters = || bench.store.counters();
-        let listeners = self.listeners(&counters);
-        let body = measure_one::body(operation, &bench);
-        let mut finished =
-            measure_one::run(operation, self.setup, &bench.numbers, listeners, &body)?;
-        drop(body);
-        let is_drained = operation.is_write && self.setup.given.is("drain");
-        if is_drained {
-            self.store().drain()?;
-            let now = Instant::now();
-            finished.lanes.iter_mut().for_each(|lane| lane.ended = now);
-        }
+        let finished = measure_one::run(operation, &bench, &self.console.err)?;
         self.threads_before += thread_count(operation, self.setup);
-        self.tell(operation, &finished, &before, is_drained)
+        self.tell(operation, &finished, &before)
     }
 
     /// Prints the line and the histograms, and keeps the numbers.
-    fn tell(
-        &mut self,
-        operation: &Operation,
-        finished: &Finished,
-        before: &Counters,
-        is_drained: bool,
-    ) -> Outcome {
+    fn tell(&mut self, operation: &Operation, finished: &Finished, before: &Counters) -> Outcome {
         let dialect = self.setup.dialect();
         let line = ResultLine::of(operation.name, finished);
         self.print(&line.text(dialect))?;
@@ -186,7 +164,7 @@ impl<'b> Session<'_, 'b> {
         let debt = after.debt_bytes.unwrap_or(0);
         if operation.is_write && debt > 0 {
             self.console.err.line(&format!(
-                "note: {} MiB of compaction are still owed after {}; --drain includes them",
+                "note: {} MiB of compaction are owed after {}; waitforcompaction waits for it",
                 debt.div_ceil(1 << 20),
                 operation.name
             ))?;
@@ -210,7 +188,7 @@ impl<'b> Session<'_, 'b> {
                 .read_bytes
                 .map(|bytes| bytes as f64 / line.bytes as f64);
         }
-        if operation.is_fresh && matches!(operation.name, "fillseq" | "filluniquerandom") {
+        if operation.is_fresh && operation.name == "fillseq" {
             let raw = line.bytes / finished.lanes.len() as u64;
             work.space_amplification = work
                 .live_bytes
@@ -227,43 +205,9 @@ impl<'b> Session<'_, 'b> {
             engine_work: work,
             message: line.message.trim_end().into(),
             is_verified: given.is("verify") && operation.is_checked,
-            is_drained,
             ..Measurement::of(finished, &KINDS)
         });
         Ok(())
-    }
-
-    /// LevelDB's `open`: closes and opens the store again and again.
-    fn reopen_often(&mut self, operation: &Operation) -> Outcome {
-        let count = (self.setup.given.count("num") / 10_000).max(1);
-        let (engine, setup) = (self.engine, self.setup);
-        let numbers = Numbers::of(setup, self.threads_before);
-        let cell = Mutex::new(self.store.take());
-        let panicked = |_| Failure::failed("a thread panicked");
-        let listeners = self.listeners(&Counters::default);
-        let finished = measure_one::run(operation, setup, &numbers, listeners, &|lane| {
-            let mut done = 0;
-            while done < count && lane.go() {
-                let mut store = cell.lock().map_err(|_| panicked(()))?;
-                if let Some(old) = store.take() {
-                    old.close()?;
-                }
-                *store = Some(open(engine, setup)?.0);
-                drop(store);
-                done += 1;
-                lane.finish(OP, 1);
-            }
-            Ok(())
-        });
-        let store = cell.into_inner().map_err(|_| panicked(()))?;
-        self.store = Some(match store {
-            Some(store) => store,
-            None => open(engine, setup)?.0,
-        });
-        self.opened = Instant::now();
-        self.threads_before += thread_count(operation, setup);
-        let before = self.store().counters();
-        self.tell(operation, &finished?, &before, false)
     }
 
     fn reopen_fresh(&mut self) -> Outcome {
@@ -285,8 +229,6 @@ impl<'b> Session<'_, 'b> {
         let done = between(self)?;
         let (store, matched) = open(self.engine, self.setup)?;
         (self.store, self.matched) = (Some(store), matched);
-        self.opened = Instant::now();
-        self.baseline = (self.opened, Counters::default());
         Ok(done)
     }
 
@@ -300,31 +242,10 @@ impl<'b> Session<'_, 'b> {
         store.expect("between two benchmarks it is open")
     }
 
-    fn listeners<'s>(&'s self, counters: &'s (dyn Fn() -> Counters + Sync)) -> Listeners<'s, 'b> {
-        Listeners {
-            remarks: &self.console.err,
-            counters,
-            opened: self.opened,
-            baseline: &self.baseline.1,
-        }
-    }
-
-    fn property(&mut self, name: &str) -> Outcome {
-        let text = match (self.setup.dialect(), name) {
-            (Dialect::LevelDb, name) => {
-                let full = format!("leveldb.{name}");
-                self.store()
-                    .property(&full)
-                    .or_else(|| self.store().property(name))
-            }
-            (_, "stats") => {
-                let counters = self.store().counters();
-                let (at, before) = &self.baseline;
-                let since: Duration = at.elapsed();
-                let uptime = self.opened.elapsed();
-                Some(rocksdb_stats::stats(&counters, before, uptime, since))
-            }
-            (_, name) => self.store().property(name),
+    fn stats(&mut self) -> Outcome {
+        let text = match self.setup.dialect() {
+            Dialect::LevelDb => self.store().property("leveldb.stats"),
+            _ => self.store().property("stats"),
         };
         let text = text.unwrap_or_else(|| "(failed)".into());
         self.print(&format!("\n{text}\n"))
@@ -332,8 +253,11 @@ impl<'b> Session<'_, 'b> {
 
     fn end(mut self, json: &str) -> Outcome<Record> {
         if self.setup.given.is("statistics") {
-            let text = rocksdb_stats::statistics(&self.store().counters());
-            self.print(&text)?;
+            let own = self.store().counters().own;
+            let lines = own
+                .iter()
+                .map(|(name, value)| format!("{name} COUNT : {value}\n"));
+            self.print(&format!("STATISTICS:\n{}", lines.collect::<String>()))?;
         }
         self.close()?;
         if !json.is_empty() {
@@ -345,22 +269,6 @@ impl<'b> Session<'_, 'b> {
     fn print(&mut self, text: &str) -> Outcome {
         self.console.out.write_all(text.as_bytes())?;
         Ok(self.console.out.flush()?)
-    }
-}
-
-/// A benchmark with its own changes to what the flags say.
-fn bench_of<'a>(
-    operation: &Operation,
-    setup: &'a Setup,
-    store: &'a dyn Store,
-    threads_before: u64,
-) -> Bench<'a> {
-    let mut numbers = Numbers::of(setup, threads_before);
-    (operation.adjust)(&mut numbers, setup);
-    Bench {
-        setup,
-        store,
-        numbers,
     }
 }
 
@@ -387,20 +295,15 @@ fn histograms(dialect: Dialect, finished: &Finished) -> String {
 
 fn workload(setup: &Setup) -> Vec<(String, String)> {
     let given = &setup.given;
-    let mut rows = vec![
+    vec![
         ("dialect".to_owned(), setup.dialect().name().to_owned()),
         ("keys".into(), given.text("num").into()),
         ("key bytes".into(), setup.key_bytes().to_string()),
-        ("value bytes".into(), setup.value_bytes().to_string()),
+        ("value bytes".into(), setup.value_size.to_string()),
         (
             "compression ratio".into(),
             given.text("compression_ratio").into(),
         ),
-        ("values".into(), given.text("value_source").into()),
         ("seed".into(), setup.seed_base.to_string()),
-    ];
-    if let Some(distribution) = setup.distribution {
-        rows.push(("key distribution".into(), distribution.to_string()));
-    }
-    rows
+    ]
 }

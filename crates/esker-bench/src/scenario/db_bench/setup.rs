@@ -7,9 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
 use crate::flags::given::Given;
-use crate::make::keys::Distribution;
 use crate::make::slices::{Alphabet, pool};
-use crate::scenario::db_bench::feed::Lines;
 use crate::scenario::db_bench::keys::KeyShape;
 use crate::target::settings::{Merge, Packing, StoreSettings};
 
@@ -19,11 +17,8 @@ const CACHE_BYTES: u64 = 8 << 20;
 /// The longest value of a benchmark's own: `fill100K`.
 const OWN_VALUE_MAX: usize = 100_000;
 
-/// zstd's level where RocksDB is not told one.
+/// zstd's level, as RocksDB has it.
 const ZSTD_LEVEL: i32 = 3;
-
-/// RocksDB's word for "the default level of the packing".
-const LEVEL_UNSET: i64 = 32767;
 
 /// What a command line means.
 pub struct Setup {
@@ -37,10 +32,6 @@ pub struct Setup {
     pub asked: Vec<(&'static str, &'static str)>,
     /// Random bytes that values are cut from.
     pub pool: Arc<[u8]>,
-    /// Values from a file instead.
-    pub lines: Option<Arc<Lines>>,
-    /// Keys of random work by a distribution instead of the dialect's dice.
-    pub distribution: Option<Distribution>,
     /// Bytes of a value.
     pub value_size: usize,
     /// How keys are spelled.
@@ -59,21 +50,6 @@ impl Setup {
             Dialect::RocksDb => Alphabet::Binary,
             _ => Alphabet::Printable,
         };
-        let lines = match given.text("value_source") {
-            "random" => None,
-            source => match source.strip_prefix("file:") {
-                Some(path) => Some(Arc::new(Lines::read(&PathBuf::from(path))?)),
-                None => {
-                    return Err(Failure::usage(format!(
-                        "--value_source={source}: it is random or file:<path>"
-                    )));
-                }
-            },
-        };
-        let distribution = match given.text("key_distribution") {
-            "" => None,
-            text => Some(text.parse()?),
-        };
         let mut builder = SettingsBuilder::new(&given);
         builder.memory()?;
         builder.shape();
@@ -81,21 +57,12 @@ impl Setup {
         let key_shape = KeyShape {
             dialect: given.dialect,
             size: usize::try_from(given.whole("key_size")).unwrap_or(16),
-            prefix_size: usize::try_from(match given.dialect {
-                Dialect::LevelDb => given.whole("key_prefix"),
-                _ => given.whole("prefix_size"),
-            })
-            .unwrap_or(0),
-            keys_per_prefix: given.count("keys_per_prefix"),
-            num: given.count("num"),
         };
         Ok(Setup {
             dir: directory(&given),
             settings,
             asked,
             pool: pool(alphabet, ratio, value_size.max(OWN_VALUE_MAX)),
-            lines,
-            distribution,
             value_size,
             key_shape,
             seed_base: seed_base(&given),
@@ -113,14 +80,6 @@ impl Setup {
         let mut key = Vec::new();
         self.key_shape.write(0, &mut key);
         key.len()
-    }
-
-    /// Mean bytes of a value.
-    pub fn value_bytes(&self) -> usize {
-        match &self.lines {
-            Some(lines) => lines.mean_bytes(),
-            None => self.value_size,
-        }
     }
 }
 
@@ -205,38 +164,16 @@ impl<'a> SettingsBuilder<'a> {
 
     /// What shapes the tree: only what was given, so that each engine keeps its own defaults.
     fn shape(&mut self) {
-        self.settings.write_buffer_count =
-            self.asked("write_buffer_count", "max_write_buffer_number");
-        self.settings.restart_interval = self.asked("restart_interval", "block_restart_interval");
-        self.settings.file_bytes = self
-            .asked("file_bytes", "max_file_size")
-            .or_else(|| self.asked("file_bytes", "target_file_size_base"));
-        self.settings.open_files = self.asked("open_files", "open_files");
-        self.settings.background_threads = self
-            .asked("background_threads", "max_background_compactions")
-            .or_else(|| self.asked("background_threads", "max_background_jobs"));
-        self.settings.subcompactions = self.asked("subcompactions", "subcompactions");
+        self.settings.background_threads =
+            self.asked("background_threads", "max_background_compactions");
         self.settings.l0_trigger = self.asked("l0_trigger", "level0_file_num_compaction_trigger");
         self.settings.l0_slowdown = self.asked("l0_slowdown", "level0_slowdown_writes_trigger");
         self.settings.l0_stop = self.asked("l0_stop", "level0_stop_writes_trigger");
         self.settings.level_count = self.asked("level_count", "num_levels");
         self.settings.level_base_bytes = self.asked("level_base_bytes", "max_bytes_for_level_base");
-        if self.given.is_given("max_bytes_for_level_multiplier") {
-            let growth = self.given.number("max_bytes_for_level_multiplier");
-            // Between 1 and 1000, by the catalogue.
-            self.settings.level_growth = Some(growth.round() as u64);
-            self.asked
-                .push(("level_growth", "max_bytes_for_level_multiplier"));
-        }
-        self.settings.background_rate_bytes = self
-            .asked("background_rate_bytes", "rate_limiter_bytes_per_sec")
-            .filter(|rate| *rate > 0);
         if self.given.is_given("mmap_read") {
             self.settings.mapped_reads = Some(self.given.is("mmap_read"));
             self.asked.push(("mapped_reads", "mmap_read"));
-        }
-        if self.given.is("disable_auto_compactions") {
-            self.settings.automatic_compaction = Some(false);
         }
         if let Ok(level) = usize::try_from(self.given.whole("min_level_to_compress")) {
             self.settings.packing_level_min = Some(level);
@@ -259,15 +196,11 @@ fn packing(given: &Given) -> Outcome<Packing> {
             false => Packing::None,
         });
     }
-    let level = match given.whole("compression_level") {
-        LEVEL_UNSET => ZSTD_LEVEL,
-        level => i32::try_from(level).unwrap_or(ZSTD_LEVEL),
-    };
     match given.text("compression_type") {
         "none" => Ok(Packing::None),
         "snappy" => Ok(Packing::Snappy),
         "lz4" => Ok(Packing::Lz4),
-        "zstd" => Ok(Packing::Zstd(level)),
+        "zstd" => Ok(Packing::Zstd(ZSTD_LEVEL)),
         other => Err(Failure::usage(format!(
             "--compression_type={other}: it is none, snappy, lz4 or zstd"
         ))),

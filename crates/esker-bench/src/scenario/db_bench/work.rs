@@ -5,16 +5,14 @@ use rand_mt::Mt64;
 use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
 use crate::make::dice::{Dice, ParkMiller};
-use crate::make::keys::Chooser;
 use crate::make::slices::Slices;
 use crate::run::lane::Lane;
-use crate::scenario::db_bench::feed::Feed;
 use crate::scenario::db_bench::setup::Setup;
 use crate::target::store::{Store, WriteHow};
 
 /// Kinds of operation, as RocksDB tells latencies apart; the place is the number in the lane.
-pub const KINDS: [&str; 10] = [
-    "read", "write", "delete", "seek", "merge", "update", "compress", "crc", "hash", "op",
+pub const KINDS: [&str; 9] = [
+    "read", "write", "delete", "seek", "merge", "update", "compress", "crc", "op",
 ];
 /// Place of gets in [`KINDS`].
 pub const READ: usize = 0;
@@ -32,19 +30,13 @@ pub const UPDATE: usize = 5;
 pub const COMPRESS: usize = 6;
 /// Place of checksums.
 pub const CRC: usize = 7;
-/// Place of hashes.
-pub const HASH: usize = 8;
 /// Place of anything else.
-pub const OP: usize = 9;
+pub const OP: usize = 8;
 
 /// Where a thread counts the keys it found; see [`Lane::count`].
 pub const FOUND: usize = 0;
 /// Where it counts the keys it looked for.
 pub const TRIED: usize = 1;
-/// Where it counts its writes.
-pub const WRITTEN: usize = 2;
-/// Where it keeps the length of the longest value it met.
-pub const LONGEST: usize = 3;
 
 /// Numbers of one benchmark, after its own changes to what the flags say.
 #[derive(Clone, Debug)]
@@ -59,11 +51,9 @@ pub struct Numbers {
     pub deletes: u64,
     /// Updates of each thread.
     pub read_writes: u64,
-    /// Distinct keys of merges.
-    pub merge_keys: u64,
     /// Bytes of a value.
     pub value_bytes: usize,
-    /// Writes of a batch.
+    /// Reads of a group.
     pub per_batch: u64,
     /// How writes are done.
     pub how: WriteHow,
@@ -86,12 +76,11 @@ impl Numbers {
             num,
             reads,
             writes,
-            deletes: given.count_or("deletes", num),
+            deletes: num,
             read_writes: match (given.whole("reads"), given.whole("writes")) {
                 (..0, ..0) => num,
                 (reads, writes) => u64::try_from(reads.max(writes)).unwrap_or(num),
             },
-            merge_keys: given.count_or("merge_keys", num).max(1),
             value_bytes: setup.value_size,
             per_batch: given.count("batch_size"),
             how: WriteHow {
@@ -134,14 +123,9 @@ impl Bench<'_> {
         Hands {
             bench: self,
             dice,
-            chooser: setup.distribution.map(|one| Chooser::new(one, seed)),
             key: Vec::new(),
-            feed: Feed::new(
-                Slices::new(setup.pool.clone()),
-                setup.lines.clone(),
-                self.numbers.value_bytes,
-                setup.given.is("verify"),
-            ),
+            values: Slices::new(setup.pool.clone()),
+            is_by_key: setup.given.is("verify"),
         }
     }
 }
@@ -152,22 +136,15 @@ pub struct Hands<'a> {
     pub bench: &'a Bench<'a>,
     /// The dialect's random numbers.
     pub dice: Dice,
-    chooser: Option<Chooser>,
     /// The key made last.
     pub key: Vec<u8>,
-    /// Values.
-    pub feed: Feed,
+    /// What values are cut from.
+    pub values: Slices,
+    /// Whether each key has a value of its own.
+    is_by_key: bool,
 }
 
 impl Hands<'_> {
-    /// A number below `count`: by the dialect's dice, or by `--key_distribution`.
-    pub fn pick(&mut self, count: u64) -> u64 {
-        match &mut self.chooser {
-            None => self.dice.below(count),
-            Some(chooser) => chooser.choose(count),
-        }
-    }
-
     /// Makes the key of a number.
     pub fn make_key(&mut self, number: u64) {
         self.bench.setup.key_shape.write(number, &mut self.key);
@@ -176,25 +153,24 @@ impl Hands<'_> {
     /// Puts the next value for the key of `number`; says how many bytes went.
     pub fn put(&mut self, number: u64) -> Outcome<u64> {
         self.make_key(number);
-        let value = self.feed.value(number);
-        let bytes = (self.key.len() + value.len()) as u64;
-        let put = self
-            .bench
-            .store
-            .put(&self.key, value, self.bench.numbers.how);
+        let Bench { store, numbers, .. } = self.bench;
+        let value = match self.is_by_key {
+            true => self.values.slice_of(number, numbers.value_bytes),
+            false => self.values.next_slice(numbers.value_bytes),
+        };
+        let put = store.put(&self.key, value, numbers.how);
         put.map_err(|error| told("put", error))?;
-        Ok(bytes)
+        Ok((self.key.len() + value.len()) as u64)
     }
 
     /// Merges the next value into the key of `number`; says how many bytes went.
     pub fn merge(&mut self, number: u64) -> Outcome<u64> {
         self.make_key(number);
-        let value = self.feed.value(number);
-        let bytes = (self.key.len() + value.len()) as u64;
         let Bench { store, numbers, .. } = self.bench;
+        let value = self.values.next_slice(numbers.value_bytes);
         let merged = store.merge(&self.key, value, numbers.how);
         merged.map_err(|error| told("merge", error))?;
-        Ok(bytes)
+        Ok((self.key.len() + value.len()) as u64)
     }
 
     /// Gets the value of the key made last; `number` made it, and with `--verify` its value is
@@ -202,9 +178,10 @@ impl Hands<'_> {
     pub fn get(&self, number: u64) -> Outcome<Option<u64>> {
         let mut bytes = 0;
         let mut is_right = true;
+        let wanted = self.bench.numbers.value_bytes;
         let got = self.bench.store.get(&self.key, &mut |value| {
             bytes = value.len() as u64;
-            is_right = self.feed.is_right(number, value);
+            is_right = !self.is_by_key || value == self.values.slice_of(number, wanted);
         });
         let is_found = got.map_err(|error| told("get", error))?;
         if !is_right {
