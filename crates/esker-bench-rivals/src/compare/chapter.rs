@@ -6,7 +6,7 @@ use esker_bench::console::Remarks;
 use esker_bench::fail::{FailureKind, Outcome};
 use esker_bench::report::record::Measurement;
 use esker_bench::target::marker;
-use esker_bench::target::settings::{Matched, Merge, StoreSettings};
+use esker_bench::target::settings::{Matched, StoreSettings};
 use esker_bench::target::store::Store;
 
 use crate::compare::request::Request;
@@ -105,7 +105,7 @@ impl Player<'_, '_> {
         let has_merges = matches!(chapter, Chapter::Merge | Chapter::Operands);
         let mut settings = StoreSettings {
             sync: is_synced,
-            merge: has_merges.then_some(Merge::Add),
+            has_merges,
             transactions: chapter.transactions(),
             ..self.request.settings.clone()
         };

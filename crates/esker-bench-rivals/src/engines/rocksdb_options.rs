@@ -1,7 +1,7 @@
 //! Neutral settings in the words of RocksDB's options.
 
 use ::rocksdb::{BlockBasedOptions, Cache, DBCompressionType, MergeOperands, Options};
-use esker_bench::target::settings::{Merge, Packing, StoreSettings};
+use esker_bench::target::settings::{Packing, StoreSettings};
 
 use crate::engines::sheet::Sheet;
 
@@ -180,19 +180,12 @@ fn shapes(settings: &StoreSettings) -> [Shape; 5] {
 }
 
 fn merges(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) -> bool {
-    match settings.merge {
-        Some(Merge::Add) => {
-            // RocksDB's own operator of this name cannot be reached from C; this does the same.
-            options.set_merge_operator_associative("uint64add", add);
-            sheet.given("merge", "uint64add");
-            true
-        }
-        Some(_) => {
-            sheet.told("merge", "", "only addition was brought over");
-            false
-        }
-        None => false,
+    if settings.has_merges {
+        // RocksDB's own operator of this name cannot be reached from C; this does the same.
+        options.set_merge_operator_associative("uint64add", add);
+        sheet.given("merges", "uint64add");
     }
+    settings.has_merges
 }
 
 fn word(bytes: &[u8]) -> u64 {

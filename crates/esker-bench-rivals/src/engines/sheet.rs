@@ -1,6 +1,6 @@
 //! What an engine made of each setting, written down while it is told.
 
-use esker_bench::target::settings::{Matched, Merge, Packing, StoreSettings};
+use esker_bench::target::settings::{Matched, Packing, StoreSettings};
 
 /// The rows so far, and every wish that has none yet.
 pub struct Sheet {
@@ -68,23 +68,13 @@ fn packing_text(packing: Packing) -> String {
     }
 }
 
-fn merge_text(merge: Merge) -> &'static str {
-    match merge {
-        Merge::Add => "add",
-        Merge::Max => "max",
-        Merge::Append => "append",
-        Merge::Xor => "xor",
-        Merge::Put => "put",
-    }
-}
-
 /// Every wish by name, as the fields of the settings.
 fn wishes(settings: &StoreSettings) -> Vec<(&'static str, String)> {
     let number = |number: Option<u64>| number.map(|number| number.to_string());
     let switch = |switch: Option<bool>| switch.map(|switch| switch.to_string());
     let level_min = settings.packing_level_min.map(|level| level.to_string());
     let bits = settings.filter_bits.map(|bits| bits.to_string());
-    let merge = settings.merge.map(|merge| merge_text(merge).to_owned());
+    let merges = settings.has_merges.then(|| "uint64add".to_owned());
     let transactions = settings.transactions.map(|kind| kind.name().to_owned());
     let all = [
         ("cache_bytes", number(settings.cache_bytes)),
@@ -101,7 +91,7 @@ fn wishes(settings: &StoreSettings) -> Vec<(&'static str, String)> {
         ("level_base_bytes", number(settings.level_base_bytes)),
         ("mapped_reads", switch(settings.mapped_reads)),
         ("sync", Some(settings.sync.to_string())),
-        ("merge", merge),
+        ("merges", merges),
         ("transactions", transactions),
     ];
     let given = all.into_iter();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use esker_bench::make::random::Random;
-use esker_bench::target::settings::{Merge, Packing, StoreSettings, Transactions};
+use esker_bench::target::settings::{Packing, StoreSettings, Transactions};
 use esker_bench::target::store::{Store, WriteHow};
 
 use super::roster::{self, Entry};
@@ -147,7 +147,7 @@ fn merges_add_where_an_engine_has_them() {
     // Counters grow by one for each merge; engines without merges say that they have none.
     each(|entry, dir| {
         let with_merge = StoreSettings {
-            merge: Some(Merge::Add),
+            has_merges: true,
             ..settings()
         };
         let opened = entry.engine.open(dir, &with_merge).expect("open");

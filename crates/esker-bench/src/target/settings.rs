@@ -27,21 +27,6 @@ impl Packing {
     }
 }
 
-/// What a merge does to a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Merge {
-    /// Adds two 8-byte little-endian numbers; anything of another size counts as 0.
-    Add,
-    /// The larger of two 8-byte little-endian numbers.
-    Max,
-    /// Appends behind a comma.
-    Append,
-    /// Exclusive or, byte by byte.
-    Xor,
-    /// The operand is the value.
-    Put,
-}
-
 /// How transactions keep from one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transactions {
@@ -92,8 +77,9 @@ pub struct StoreSettings {
     pub mapped_reads: Option<bool>,
     /// Whether every write is synced unless it says otherwise.
     pub sync: bool,
-    /// What merges do.
-    pub merge: Option<Merge>,
+    /// Whether there are merges, which add 8-byte little-endian numbers: anything of another size
+    /// counts as 0.
+    pub has_merges: bool,
     /// Whether there are transactions, and of which kind. Some engines open another kind of store.
     pub transactions: Option<Transactions>,
     /// Settings of one engine by their own names; other engines answer that they have none such.

@@ -39,7 +39,7 @@ pub trait Store: Send + Sync {
     /// Removes a key.
     fn delete(&self, key: &[u8], how: WriteHow) -> Outcome;
 
-    /// Folds an operand into the value of a key, by [`StoreSettings::merge`].
+    /// Folds an operand into the value of a key, by [`StoreSettings::has_merges`].
     /// `Unsupported` where the engine has no merges or none was set.
     fn merge(&self, key: &[u8], operand: &[u8], how: WriteHow) -> Outcome {
         let _unused = (key, operand, how);

@@ -1,6 +1,6 @@
 //! Neutral settings in the words of our engine's catalogue.
 
-use crate::target::settings::{Matched, Merge, Packing, StoreSettings, Transactions};
+use crate::target::settings::{Matched, Packing, StoreSettings, Transactions};
 use esker::internals::base::options::db::DbOptions;
 
 /// Memtables at the same time unless told: one live, one being flushed, one sealed meanwhile.
@@ -162,20 +162,9 @@ fn files(settings: &StoreSettings, sheet: &mut Sheet) {
             "a file must fit in the first sorted level",
         );
     }
-    if let Some(merge) = settings.merge {
-        merges(merge, sheet);
+    if settings.has_merges {
+        sheet.given("merges", "uint64add", "merge_operator", "uint64add".into());
     }
-}
-
-fn merges(merge: Merge, sheet: &mut Sheet) {
-    let name = match merge {
-        Merge::Add => "uint64add",
-        Merge::Max => "uint64max",
-        Merge::Append => "append",
-        Merge::Xor => "bytesxor",
-        Merge::Put => "put",
-    };
-    sheet.given("merge", name, "merge_operator", name.into());
 }
 
 fn levels(settings: &StoreSettings, sheet: &mut Sheet) {

@@ -40,7 +40,7 @@ pub fn check_names(setup: &Setup, names: &[String]) -> Outcome {
                 "there is no benchmark `{name}`; {advice}"
             )));
         };
-        if operation.needs_merge && setup.settings.merge.is_none() {
+        if operation.needs_merge && !setup.settings.has_merges {
             return Err(Failure::usage(format!(
                 "{name} needs --merge_operator, such as --merge_operator=uint64add"
             )));

@@ -95,7 +95,7 @@ impl Session<'_, '_> {
                 _ => Err(Failure::own(1, told)),
             };
         };
-        if operation.needs_merge && self.setup.settings.merge.is_none() {
+        if operation.needs_merge && !self.setup.settings.has_merges {
             let name = operation.name;
             self.print(&format!(
                 "{name:<12} : skipped (--merge_operator is unknown)\n"

@@ -9,7 +9,7 @@ use crate::flags::flag::Dialect;
 use crate::flags::given::Given;
 use crate::make::slices::{Alphabet, pool};
 use crate::scenario::db_bench::keys::KeyShape;
-use crate::target::settings::{Merge, Packing, StoreSettings};
+use crate::target::settings::{Packing, StoreSettings};
 
 /// LevelDB's block cache where no size is given.
 const CACHE_BYTES: u64 = 8 << 20;
@@ -139,17 +139,12 @@ impl<'a> SettingsBuilder<'a> {
         settings.filter_bits = Some(given.number("bloom_bits").max(0.0));
         settings.block_bytes = Some(given.count("block_size"));
         settings.packing = Some(packing(given)?);
-        settings.merge = match given.text("merge_operator") {
-            "" => None,
-            "uint64add" => Some(Merge::Add),
-            "max" => Some(Merge::Max),
-            "put" | "put_v1" => Some(Merge::Put),
-            "stringappend" | "stringappendtest" => Some(Merge::Append),
-            "bytesxor" => Some(Merge::Xor),
+        settings.has_merges = match given.text("merge_operator") {
+            "" => false,
+            "uint64add" => true,
             other => {
                 return Err(Failure::usage(format!(
-                    "--merge_operator={other}: it is uint64add, max, put, put_v1, stringappend, \
-                     stringappendtest or bytesxor"
+                    "--merge_operator={other}: it is uint64add"
                 )));
             }
         };

@@ -13,7 +13,7 @@ use crate::scenario::suite::db_bench_run;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
 use crate::table::Table;
-use crate::target::settings::{Merge, StoreSettings};
+use crate::target::settings::StoreSettings;
 
 /// The document's flags but for the counts of keys and operations, which the size gives.
 const FLAGS: &str = "--disable_seek_compaction=1 --mmap_read=0 --statistics=1 --histogram=1 \
@@ -110,7 +110,7 @@ fn check_sums(stage: &Stage<'_, '_>, keys: u64) -> Outcome {
     }
     let merged = merged.wrapping_mul(THREADS);
     let settings = StoreSettings {
-        merge: Some(Merge::Add),
+        has_merges: true,
         ..StoreSettings::default()
     };
     let play = stage.open(&settings)?;

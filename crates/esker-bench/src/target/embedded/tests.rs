@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fail::FailureKind;
-use crate::target::settings::{Merge, Packing};
+use crate::target::settings::Packing;
 
 fn open(settings: &StoreSettings) -> (tempfile::TempDir, Opened) {
     let dir = tempfile::tempdir().unwrap();
@@ -14,7 +14,7 @@ fn open(settings: &StoreSettings) -> (tempfile::TempDir, Opened) {
 fn every_call_of_the_trait_does_what_it_says() {
     // Puts, a batch, merges, reads, a cursor in both directions, then maintenance.
     let settings = StoreSettings {
-        merge: Some(Merge::Add),
+        has_merges: true,
         ..StoreSettings::default()
     };
     let (_dir, opened) = open(&settings);
