@@ -1,12 +1,8 @@
 //! A counter that tells the highest number below which all are acknowledged.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-use crate::fail::{Failure, Outcome};
-
-/// How far numbers may be ahead of the oldest one that is not acknowledged.
-const WINDOW: u64 = 1 << 20;
 
 /// Hands out numbers to those who insert, and tells those who read up to where all are there.
 ///
@@ -17,9 +13,8 @@ pub struct Acknowledged {
     next: AtomicU64,
     /// All numbers below are acknowledged.
     limit: AtomicU64,
-    window: Box<[AtomicBool]>,
-    /// Held by the one thread that moves the limit.
-    mover: Mutex<()>,
+    /// Those acknowledged that have a gap below them.
+    ahead: Mutex<BTreeSet<u64>>,
 }
 
 impl Acknowledged {
@@ -28,8 +23,7 @@ impl Acknowledged {
         Acknowledged {
             next: AtomicU64::new(start),
             limit: AtomicU64::new(start),
-            window: (0..WINDOW).map(|_| AtomicBool::new(false)).collect(),
-            mover: Mutex::new(()),
+            ahead: Mutex::default(),
         }
     }
 
@@ -46,25 +40,15 @@ impl Acknowledged {
     }
 
     /// Says that the record of `number` is there.
-    pub fn acknowledge(&self, number: u64) -> Outcome {
-        let slot = self.slot(number);
-        if number >= self.count() + WINDOW || slot.swap(true, Ordering::AcqRel) {
-            return Err(Failure::failed("Too many unacknowledged insertion keys."));
-        }
-        // Whoever holds the lock moves the limit for all. Waiting for it, where YCSB only tries,
-        // costs a few nanoseconds and leaves no number behind at the end.
-        let _moving = self.mover.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn acknowledge(&self, number: u64) {
+        // A thread that panicked while it held the lock left a number out: the limit stays there.
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        ahead.insert(number);
         let mut limit = self.count();
-        while self.slot(limit).swap(false, Ordering::AcqRel) {
+        while ahead.remove(&limit) {
             limit += 1;
         }
         self.limit.store(limit, Ordering::Release);
-        Ok(())
-    }
-
-    fn slot(&self, number: u64) -> &AtomicBool {
-        let place = usize::try_from(number % WINDOW).expect("a window fits into memory");
-        &self.window[place]
     }
 }
 

@@ -160,20 +160,12 @@ const OPTIONS: [&str; 18] = [
 ];
 
 fn unknown(name: &str) -> Failure {
-    // One dash or two is the commonest slip of all.
-    let bare = name.trim_start_matches('-');
-    let near = nearest(
-        bare,
-        OPTIONS.iter().map(|option| option.trim_start_matches('-')),
-    );
-    let near = near.filter(|near| near.len() > 1);
-    let near = OPTIONS
-        .iter()
-        .find(|option| Some(option.trim_start_matches('-')) == near);
-    Failure::usage(match near {
-        Some(near) => format!("there is no option {name}; did you mean {near}?"),
-        None => format!("there is no option {name}; there are {}", OPTIONS.join(" ")),
-    })
+    Failure::usage(
+        match nearest(name, OPTIONS.into_iter().filter(|one| one.len() > 2)) {
+            Some(near) => format!("there is no option {name}; did you mean {near}?"),
+            None => format!("there is no option {name}; there are {}", OPTIONS.join(" ")),
+        },
+    )
 }
 
 /// `load` or `run`, then the name of a binding, as YCSB's own script has them.

@@ -3,15 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::fail::Outcome;
 use crate::make::random::Random;
 use crate::scenario::ycsb::acknowledged::Acknowledged;
 use crate::scenario::ycsb::chooser::RecordChooser;
 use crate::scenario::ycsb::meter::Metric;
+use crate::scenario::ycsb::names::write_key;
 use crate::scenario::ycsb::record::{fields, fill_determined, fill_random, push_field};
 use crate::scenario::ycsb::reply::Reply;
 use crate::scenario::ycsb::stopwatch::Stopwatch;
-use crate::scenario::ycsb::table::{Scratch, Table, Wanted};
+use crate::scenario::ycsb::table::{Scratch, Table};
 use crate::scenario::ycsb::workload::{Step, Workload};
 
 /// What all threads of a phase share.
@@ -33,7 +33,7 @@ impl<'a> Shared<'a> {
             workload,
             table,
             inserted: Acknowledged::new(workload.record_count),
-            next_load: AtomicU64::new(workload.insert_start),
+            next_load: AtomicU64::new(0),
         }
     }
 }
@@ -89,9 +89,7 @@ impl<'a> CoreClient<'a> {
     }
 
     /// Does the next operation of the mix.
-    ///
-    /// Errors: when readers could no longer be told which records are there.
-    pub fn run(&mut self, due: Option<Instant>) -> Outcome {
+    pub fn run(&mut self, due: Option<Instant>) {
         self.stopwatch.due = due;
         match self.shared.workload.step(self.random.unit()) {
             Step::Read => {
@@ -123,34 +121,29 @@ impl<'a> CoreClient<'a> {
                 // A failed insert is acknowledged too, as in YCSB: readers may then miss it, but
                 // do not wait for it for ever.
                 self.insert_record();
-                self.shared.inserted.acknowledge(number)?;
+                self.shared.inserted.acknowledge(number);
             }
         }
-        Ok(())
     }
 
     /// The key of a record that is there.
     fn choose_key(&mut self) {
         let there = self.shared.inserted.count();
         let number = self.chooser.choose(there, &mut self.random);
-        self.shared.workload.keys.write(number, &mut self.key);
+        write_key(number, &mut self.key);
     }
 
     fn read(&mut self) {
         let workload = self.shared.workload;
-        let wanted = wanted(workload, &mut self.random);
         self.cells.clear();
         let (cells, is_checked, mut bytes) = (&mut self.cells, workload.is_checked, 0);
         let start = Instant::now();
-        let reply = self
-            .shared
-            .table
-            .read(&self.key, wanted, &mut |name, value| {
-                bytes += value.len();
-                if is_checked {
-                    push_field(cells, name, value);
-                }
-            });
+        let reply = self.shared.table.read(&self.key, &mut |name, value| {
+            bytes += value.len();
+            if is_checked {
+                push_field(cells, name, value);
+            }
+        });
         self.stopwatch.operation(Metric::Read, start, reply);
         self.bytes += (self.key.len() + bytes) as u64;
     }
@@ -177,15 +170,12 @@ impl<'a> CoreClient<'a> {
         let workload = self.shared.workload;
         let (min, max) = workload.scan_length;
         let count = min + self.random.below(max - min + 1);
-        let wanted = wanted(workload, &mut self.random);
         let mut bytes = 0;
         let start = Instant::now();
         let reply = self
             .shared
             .table
-            .scan(&self.key, count, wanted, &mut |_, value| {
-                bytes += value.len()
-            });
+            .scan(&self.key, count, &mut |_, value| bytes += value.len());
         self.stopwatch.operation(Metric::Scan, start, reply);
         self.bytes += (self.key.len() + bytes) as u64;
     }
@@ -214,8 +204,7 @@ impl<'a> CoreClient<'a> {
 
     /// The key and all fields of a record.
     fn make_record(&mut self, number: u64) {
-        let workload = self.shared.workload;
-        workload.keys.write(number, &mut self.key);
+        write_key(number, &mut self.key);
         self.make_fields();
     }
 
@@ -233,8 +222,9 @@ impl<'a> CoreClient<'a> {
             return self.make_fields();
         }
         self.record.clear();
-        let name = any_field(workload, &mut self.random);
-        self.push_made_field(name);
+        let place = self.random.below(workload.field_names.len() as u64);
+        let place = usize::try_from(place).expect("below the number of fields");
+        self.push_made_field(&workload.field_names[place]);
     }
 
     fn push_made_field(&mut self, name: &str) {
@@ -247,18 +237,4 @@ impl<'a> CoreClient<'a> {
         }
         push_field(&mut self.record, name.as_bytes(), &self.value);
     }
-}
-
-/// The fields that a read is to want.
-fn wanted<'w>(workload: &'w Workload, random: &mut Random) -> Wanted<'w> {
-    match workload.reads_all {
-        true => Wanted::All,
-        false => Wanted::One(any_field(workload, random)),
-    }
-}
-
-fn any_field<'w>(workload: &'w Workload, random: &mut Random) -> &'w str {
-    let names = &workload.field_names;
-    let place = random.below(names.len() as u64);
-    &names[usize::try_from(place).expect("below the number of fields")]
 }

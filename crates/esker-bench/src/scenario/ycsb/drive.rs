@@ -97,14 +97,12 @@ fn work(plan: &Plan, client: &mut CoreClient<'_>, lane: &mut Lane<'_>) -> Outcom
     let mut left = plan.share(lane.index());
     while left > 0 && lane.go() {
         left -= 1;
-        let goes_on = match plan.is_load {
-            true => client.load(lane.due()),
-            false => client.run(lane.due()).map(|()| true)?,
-        };
-        lane.add_bytes(client.take_bytes());
-        if !goes_on {
+        if !plan.is_load {
+            client.run(lane.due());
+        } else if !client.load(lane.due()) {
             break;
         }
+        lane.add_bytes(client.take_bytes());
         lane.finish(0, 1);
     }
     Ok(())

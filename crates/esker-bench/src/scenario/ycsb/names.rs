@@ -15,31 +15,11 @@ pub fn fnv64(number: u64) -> i64 {
     hash.cast_signed().wrapping_abs()
 }
 
-/// How numbers of records become keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyShape {
-    /// Whether keys are in the order of their numbers; else a hash strews them.
-    pub is_ordered: bool,
-    /// Digits that a number is filled up to with zeros.
-    pub digits: usize,
-}
-
-impl KeyShape {
-    /// Writes the key of record `number` into `key`: `user`, zeros, and the number or its hash.
-    pub fn write(self, number: u64, key: &mut Vec<u8>) {
-        let text = if self.is_ordered {
-            number.to_string()
-        } else {
-            fnv64(number).to_string()
-        };
-        key.clear();
-        key.extend_from_slice(b"user");
-        key.extend(std::iter::repeat_n(
-            b'0',
-            self.digits.saturating_sub(text.len()),
-        ));
-        key.extend_from_slice(text.as_bytes());
-    }
+/// Writes the key of record `number` into `key`: `user`, and the number's hash.
+pub fn write_key(number: u64, key: &mut Vec<u8>) {
+    key.clear();
+    key.extend_from_slice(b"user");
+    key.extend_from_slice(fnv64(number).to_string().as_bytes());
 }
 
 #[cfg(test)]

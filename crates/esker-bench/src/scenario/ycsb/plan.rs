@@ -57,7 +57,7 @@ impl Plan {
         let seconds = properties.count("maxexecutiontime", 0)?;
         let duration = (seconds > 0).then(|| Duration::from_secs(seconds));
         let operations = match is_load {
-            true => workload.insert_count,
+            true => workload.record_count,
             false => workload.operation_count,
         };
         if operations == 0 && duration.is_none() && !is_load {

@@ -27,7 +27,6 @@ fn engine(driven: &Driven, work: &EngineWork) -> String {
     let all = [
         ("UserBytes", whole(work.user_bytes)),
         ("WrittenBytes", whole(work.written_bytes)),
-        ("ReadBytes", whole(work.read_bytes)),
         ("LiveBytes", whole(work.live_bytes)),
         ("CompactionDebt(bytes)", whole(work.debt_bytes)),
         ("WriteAmplification", real(work.write_amplification)),

@@ -9,24 +9,6 @@ use crate::scenario::ycsb::record::{NoRecord, fields, replace_fields};
 use crate::scenario::ycsb::reply::Reply;
 use crate::target::store::{Store, WriteHow};
 
-/// Which fields a read wants.
-#[derive(Clone, Copy, Debug)]
-pub enum Wanted<'a> {
-    /// All of them.
-    All,
-    /// One.
-    One(&'a str),
-}
-
-impl Wanted<'_> {
-    fn has(self, name: &[u8]) -> bool {
-        match self {
-            Wanted::All => true,
-            Wanted::One(wanted) => wanted.as_bytes() == name,
-        }
-    }
-}
-
 /// Which binding of YCSB is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
@@ -63,13 +45,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Reads the wanted fields of a record.
-    pub fn read(&self, key: &[u8], wanted: Wanted<'_>, take: &mut Take<'_>) -> Reply {
+    /// Reads the fields of a record.
+    pub fn read(&self, key: &[u8], take: &mut Take<'_>) -> Reply {
         let mut parsed = Ok(());
         let found = self.store.get(key, &mut |record| {
             let told = match self.binding {
-                Binding::RocksDb => deliver(record, wanted, take),
-                Binding::Pegasus => deliver_json(record, wanted, take),
+                Binding::RocksDb => deliver(record, take),
+                Binding::Pegasus => deliver_json(record, take),
             };
             parsed = parsed.and(told);
         });
@@ -113,14 +95,14 @@ impl<'a> Table<'a> {
         self.written(self.store.put(key, updated, WriteHow::default()))
     }
 
-    /// Reads the wanted fields of up to `count` records from `key` on.
-    pub fn scan(&self, key: &[u8], count: u64, wanted: Wanted<'_>, take: &mut Take<'_>) -> Reply {
+    /// Reads the fields of up to `count` records from `key` on.
+    pub fn scan(&self, key: &[u8], count: u64, take: &mut Take<'_>) -> Reply {
         let mut seen = 0;
         let scanned = self.store.cursor().and_then(|mut cursor| {
             let mut parsed = Ok(());
             let mut is_there = cursor.seek(key)?;
             while is_there && seen < count {
-                parsed = parsed.and(deliver(cursor.value(), wanted, take));
+                parsed = parsed.and(deliver(cursor.value(), take));
                 seen += 1;
                 // One step too far would read a record that nobody asked for.
                 is_there = seen < count && cursor.next()?;
@@ -162,21 +144,17 @@ impl<'a> Table<'a> {
     }
 }
 
-fn deliver(record: &[u8], wanted: Wanted<'_>, take: &mut Take<'_>) -> Result<(), NoRecord> {
+fn deliver(record: &[u8], take: &mut Take<'_>) -> Result<(), NoRecord> {
     for field in fields(record) {
         let (name, value) = field?;
-        if wanted.has(name) {
-            take(name, value);
-        }
+        take(name, value);
     }
     Ok(())
 }
 
-fn deliver_json(json: &[u8], wanted: Wanted<'_>, take: &mut Take<'_>) -> Result<(), NoRecord> {
+fn deliver_json(json: &[u8], take: &mut Take<'_>) -> Result<(), NoRecord> {
     for (name, value) in &json_record::decode(json)? {
-        if wanted.has(name.as_bytes()) {
-            take(name.as_bytes(), value.as_bytes());
-        }
+        take(name.as_bytes(), value.as_bytes());
     }
     Ok(())
 }

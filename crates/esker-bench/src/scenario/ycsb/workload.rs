@@ -1,7 +1,6 @@
 //! What a workload is, checked: counts, shape of records, mix of operations, choice of keys.
 
 use crate::fail::{Failure, Outcome};
-use crate::scenario::ycsb::names::KeyShape;
 use crate::scenario::ycsb::properties::{Properties, wrong};
 use crate::scenario::ycsb::record::FIELD_BYTES_MAX;
 
@@ -38,18 +37,10 @@ pub struct Workload {
     pub record_count: u64,
     /// Operations of a run; 0 has no bound.
     pub operation_count: u64,
-    /// The first record of this load.
-    pub insert_start: u64,
-    /// Records of this load, and those that a run chooses among.
-    pub insert_count: u64,
-    /// Keys.
-    pub keys: KeyShape,
     /// Names of the fields.
     pub field_names: Vec<String>,
     /// Bytes of a field.
     pub field_bytes: usize,
-    /// Whether reads want all fields.
-    pub reads_all: bool,
     /// Whether updates write all fields.
     pub writes_all: bool,
     /// Whether values are made from their keys, and checked.
@@ -76,17 +67,6 @@ impl Workload {
                  -p recordcount=1000000",
             ));
         }
-        let insert_start = properties.count("insertstart", 0)?;
-        let rest = record_count.saturating_sub(insert_start);
-        let insert_count = properties.count("insertcount", rest)?;
-        let is_within = insert_start.checked_add(insert_count) <= Some(record_count);
-        if !is_within || insert_count == 0 {
-            return Err(Failure::usage(format!(
-                "insertstart={insert_start} and insertcount={insert_count} do not lie within \
-                 recordcount={record_count}; their sum may not be above it, and there must be \
-                 something to choose from"
-            )));
-        }
         let field_count = bounded(properties, "fieldcount", 10, FIELDS_MAX)?;
         if field_count == 0 {
             return Err(wrong("fieldcount", 0, format!("1 to {FIELDS_MAX}")));
@@ -97,15 +77,8 @@ impl Workload {
         Ok(Workload {
             record_count,
             operation_count: properties.count("operationcount", 0)?,
-            insert_start,
-            insert_count,
-            keys: KeyShape {
-                is_ordered: properties.text("insertorder", "hashed") != "hashed",
-                digits: bounded(properties, "zeropadding", 1, DIGITS_MAX)?,
-            },
             field_names: (0..field_count).map(|n| format!("{prefix}{n}")).collect(),
             field_bytes: bounded(properties, "fieldlength", 100, FIELD_BYTES_MAX)?,
-            reads_all: properties.flag("readallfields", true),
             writes_all: properties.flag("writeallfields", false),
             is_checked: properties.flag("dataintegrity", false),
             insert_share: insert_share.map_or(0.0, |(share, _)| *share),
@@ -131,9 +104,6 @@ impl Workload {
 
 /// More fields than this are a slip of the finger: a record would be gigabytes.
 const FIELDS_MAX: u64 = 100_000;
-
-/// Keys longer than this are a slip of the finger.
-const DIGITS_MAX: u64 = 1000;
 
 /// A count that is at most `most`.
 fn bounded(properties: &Properties, name: &str, default: u64, most: u64) -> Outcome<usize> {

@@ -97,18 +97,16 @@ impl Zipfian {
 /// a true zipfian: of a million items its first gets 1 in 15.
 #[derive(Clone, Debug)]
 pub struct Scrambled {
-    first: u64,
     count: u64,
     ranks: Zipfian,
 }
 
 impl Scrambled {
-    /// Numbers from `first` to `last`, both included.
-    pub fn new(first: u64, last: u64) -> Scrambled {
-        assert!(first <= last, "an empty range has no numbers");
+    /// Numbers below `count`, which is not 0.
+    pub fn new(count: u64) -> Scrambled {
+        assert!(count > 0, "an empty range has no numbers");
         Scrambled {
-            first,
-            count: last - first + 1,
+            count,
             // YCSB counts its items from 0 to ITEM_COUNT, both included.
             ranks: Zipfian::with_zeta(ITEM_COUNT + 1, ZETA_OF_ITEM_COUNT),
         }
@@ -122,7 +120,7 @@ impl Scrambled {
     /// Where a rank is strewn to.
     pub fn number_of(&self, rank: u64) -> u64 {
         // The one hash without a positive twin would have a remainder below 0.
-        self.first + fnv64(rank).unsigned_abs() % self.count
+        fnv64(rank).unsigned_abs() % self.count
     }
 }
 
