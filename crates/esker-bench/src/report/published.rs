@@ -9,8 +9,6 @@ pub enum Unit {
     Rate,
     /// Microseconds for each operation.
     Micros,
-    /// The rate of the first name over the rate of the second.
-    Ratio,
 }
 
 /// Where a figure is from.
@@ -35,8 +33,6 @@ pub struct Figure {
     pub workload: &'static str,
     /// Names of our workloads that do the same, and how many of that name came before.
     pub names: Vec<(&'static str, usize)>,
-    /// For ratios: the workload below the line.
-    pub below: &'static str,
     /// The figure.
     pub value: f64,
     /// Its unit.
@@ -108,7 +104,6 @@ fn figure(line: &'static str) -> Option<Figure> {
     let [document, workload, names, value, unit] = fields[..] else {
         return None;
     };
-    let (names, below) = names.split_once('/').unwrap_or((names, ""));
     let name = |name: &'static str| match name.split_once('#') {
         Some((name, place)) => Some((name, place.parse::<usize>().ok()? - 1)),
         None => Some((name, 0)),
@@ -123,12 +118,10 @@ fn figure(line: &'static str) -> Option<Figure> {
         },
         workload,
         names: names.split(',').map(name).collect::<Option<_>>()?,
-        below,
         value: value.parse().ok()?,
         unit: match unit {
             "/s" => Unit::Rate,
             "µs" => Unit::Micros,
-            "×" => Unit::Ratio,
             _ => return None,
         },
     })
@@ -137,11 +130,8 @@ fn figure(line: &'static str) -> Option<Figure> {
 /// The figure that `document` published for the workload that we call `name`, where `before` of
 /// that name came before it in one run.
 pub fn value(document: &Document, name: &str, before: usize) -> Option<f64> {
-    let is_asked = |figure: &Figure| {
-        figure.document == document
-            && figure.unit != Unit::Ratio
-            && figure.names.contains(&(name, before))
-    };
+    let is_asked =
+        |figure: &Figure| figure.document == document && figure.names.contains(&(name, before));
     let found = figures().into_iter().find(is_asked);
     found.map(|figure| figure.value)
 }

@@ -241,8 +241,6 @@ pub struct LatencyRecord {
     pub count: u64,
     /// Mean in nanoseconds.
     pub mean_ns: f64,
-    /// Standard deviation in nanoseconds.
-    pub deviation_ns: f64,
     /// Shortest in nanoseconds.
     pub min_ns: u64,
     /// Longest in nanoseconds.
@@ -259,7 +257,6 @@ impl LatencyRecord {
             kind: kind.into(),
             count: latencies.count(),
             mean_ns: latencies.mean_ns(),
-            deviation_ns: latencies.deviation_ns(),
             min_ns: latencies.min_ns(),
             max_ns: latencies.max_ns(),
             percentiles: PERCENTILES.iter().map(percentile).collect(),
@@ -282,12 +279,8 @@ pub struct EngineWork {
     pub user_bytes: Option<u64>,
     /// Bytes the engine wrote: log, flushes, compactions.
     pub written_bytes: Option<u64>,
-    /// Bytes the engine read from its files.
-    pub read_bytes: Option<u64>,
     /// Bytes written for each byte of the user.
     pub write_amplification: Option<f64>,
-    /// Bytes read from files for each byte that the workload counted, where it only read.
-    pub read_amplification: Option<f64>,
     /// Bytes of live files for each byte of live entries, where the workload knows the latter.
     pub space_amplification: Option<f64>,
     /// Seconds for which writers were held back, all together.
@@ -319,9 +312,7 @@ impl EngineWork {
         EngineWork {
             user_bytes,
             written_bytes,
-            read_bytes: moved(before.read_bytes, after.read_bytes),
             write_amplification: ratio(written_bytes, user_bytes),
-            read_amplification: None,
             space_amplification: None,
             stall_s: after.stall.map(|stall| {
                 stall

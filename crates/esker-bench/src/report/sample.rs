@@ -28,7 +28,7 @@ pub fn record(measurements: Vec<Measurement>) -> Record {
 /// One round of a workload on an engine, at so many operations a second, with latencies.
 pub fn round(name: &str, engine: &str, round: usize, ops_per_s: f64) -> Measurement {
     let nanos = 1e9 / ops_per_s;
-    let bucket = |factor: f64| (nanos * factor) as u64;
+    let times = |factor: f64| (nanos * factor) as u64;
     Measurement {
         name: name.into(),
         engine: engine.into(),
@@ -44,16 +44,15 @@ pub fn round(name: &str, engine: &str, round: usize, ops_per_s: f64) -> Measurem
             kind: "write".into(),
             count: 1000,
             mean_ns: nanos,
-            min_ns: bucket(0.5),
-            max_ns: bucket(20.0),
+            min_ns: times(0.5),
+            max_ns: times(20.0),
             percentiles: vec![
-                (50.0, bucket(1.0)),
-                (99.0, bucket(4.0)),
-                (99.9, bucket(9.0)),
-                (99.99, bucket(19.0)),
-                (100.0, bucket(20.0)),
+                (50.0, times(1.0)),
+                (99.0, times(4.0)),
+                (99.9, times(9.0)),
+                (99.99, times(19.0)),
+                (100.0, times(20.0)),
             ],
-            ..LatencyRecord::default()
         }],
         ..Measurement::default()
     }

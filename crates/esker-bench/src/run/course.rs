@@ -24,8 +24,6 @@ pub struct Course<'a> {
     pub target_rate: Option<f64>,
     /// Whether each operation is timed. Without it a clock is read at both ends only.
     pub is_timed: bool,
-    /// Time between two samples of throughput.
-    pub sample_every: Duration,
     /// Time that the engine has held writers back so far.
     pub stall: &'a (dyn Fn() -> Duration + Sync),
     /// What each thread tells as it goes on.
@@ -35,7 +33,7 @@ pub struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// One measured thread without bounds, samples each second, nothing else. To be changed.
+    /// One measured thread without bounds, nothing else. To be changed.
     pub fn plain() -> Course<'static> {
         Course {
             threads: 1,
@@ -45,7 +43,6 @@ impl Course<'_> {
             warm_up: Duration::ZERO,
             target_rate: None,
             is_timed: true,
-            sample_every: Duration::from_secs(1),
             stall: &|| Duration::ZERO,
             interval: None,
             clock: &SystemClock,

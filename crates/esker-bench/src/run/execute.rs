@@ -16,6 +16,9 @@ use crate::run::lane::{Cell, Lane, MEASURING, OVER, Shared, WARMING};
 /// exactness of a bound in time.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// Time between two samples of throughput.
+const SAMPLE_EVERY: Duration = Duration::from_secs(1);
+
 /// The work of one thread.
 pub type Body<'a> = dyn Fn(&mut Lane<'_>) -> Outcome + Sync + 'a;
 
@@ -121,7 +124,7 @@ fn watch(
     let mut begun = Instant::now();
     let mut is_warming = !course.warm_up.is_zero();
     let mut stall_before = (course.stall)();
-    let mut sample_at = course.sample_every;
+    let mut sample_at = SAMPLE_EVERY;
     loop {
         let wait = LOOK_EVERY.min(time_left(course, begun, is_warming));
         let is_end = ends.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected);
@@ -151,7 +154,7 @@ fn watch(
         let stall = (course.stall)().saturating_sub(stall_before);
         if is_sample {
             series.end_interval(elapsed, ops, stall);
-            sample_at += course.sample_every;
+            sample_at += SAMPLE_EVERY;
         }
         observe(&Tick {
             elapsed,

@@ -9,8 +9,6 @@ pub struct Counters {
     pub user_bytes: Option<u64>,
     /// Bytes that the engine wrote: log, flushes, compactions.
     pub written_bytes: Option<u64>,
-    /// Bytes that the engine read from its files, for reads and for compactions.
-    pub read_bytes: Option<u64>,
     /// Time for which writers were held back, all together.
     pub stall: Option<Duration>,
     /// Bytes that compaction should already have merged.

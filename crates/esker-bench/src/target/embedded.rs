@@ -278,8 +278,6 @@ pub fn counters(stats: &Stats) -> Counters {
     Counters {
         user_bytes: Some(value("esker_write_bytes_total")),
         written_bytes: Some(logged + flushed + compacted + apart),
-        // What reads bring in is not counted by the engine.
-        read_bytes: None,
         stall: Some(stats.stalled),
         debt_bytes: Some(stats.keyspaces.iter().map(|one| one.debt_bytes).sum()),
         live_bytes: Some(live_bytes(stats)),

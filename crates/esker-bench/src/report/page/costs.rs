@@ -30,9 +30,7 @@ fn files(one: &Measurement) -> Vec<Number> {
         ("device wrote", used(usage.device_write_bytes as f64), bytes),
         ("device read", used(usage.device_read_bytes as f64), bytes),
         ("engine wrote", told(engine.written_bytes), bytes),
-        ("engine read", told(engine.read_bytes), bytes),
         ("write ampl.", engine.write_amplification, ratio),
-        ("read ampl.", engine.read_amplification, ratio),
         ("space ampl.", engine.space_amplification, ratio),
         ("live files", told(engine.live_bytes), bytes),
     ]
@@ -40,8 +38,8 @@ fn files(one: &Measurement) -> Vec<Number> {
 
 const EXPLAINED: &str = "Medians over the rounds, background threads included. The device counts \
     what the process caused to be read and written; what the page cache still held is not in it. \
-    Amplification is what the engine wrote for each byte of the user's, read for each byte \
-    returned, and keeps for each byte alive. Stalls add up the waits of all writers; debt is what \
+    Amplification is what the engine wrote for each byte of the user's, and keeps for each byte \
+    alive. Stalls add up the waits of all writers; debt is what \
     compaction had still to merge at the end. A dash: the engine or the system does not tell. A \
     column without anything but dashes and zeros is left out.";
 

@@ -67,10 +67,6 @@ fn ours(study: &Study<'_>, figure: &Figure) -> Option<f64> {
     match figure.unit {
         Unit::Rate => Some(found.rate()?.median),
         Unit::Micros => micros(found),
-        Unit::Ratio => {
-            let below = cell(study, figure.below, 0)?.rate()?.median;
-            (below > 0.0).then_some(found.rate()?.median / below)
-        }
     }
 }
 
@@ -91,7 +87,6 @@ fn text(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Rate => format!("{}/s", quantity::count(value)),
         Unit::Micros => quantity::nanos(value * 1e3),
-        Unit::Ratio => format!("{} ×", quantity::ratio(value)),
     }
 }
 

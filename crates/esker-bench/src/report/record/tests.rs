@@ -26,5 +26,4 @@ fn engine_work_is_the_difference_of_two_readings() {
     assert_eq!(work.write_amplification, Some(3.5));
     assert_eq!((work.stall_s, work.debt_bytes), (Some(2.0), Some(9)));
     assert_eq!(work.own, [("b".to_owned(), 1)]);
-    assert_eq!(work.read_bytes, None);
 }

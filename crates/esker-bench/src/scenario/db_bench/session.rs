@@ -183,11 +183,6 @@ impl Session<'_, '_> {
             work.user_bytes = Some(line.bytes);
             work.write_amplification = work.written_bytes.map(ratio);
         }
-        if !operation.is_write && line.bytes > 0 {
-            work.read_amplification = work
-                .read_bytes
-                .map(|bytes| bytes as f64 / line.bytes as f64);
-        }
         if operation.is_fresh && operation.name == "fillseq" {
             let raw = line.bytes / finished.lanes.len() as u64;
             work.space_amplification = work

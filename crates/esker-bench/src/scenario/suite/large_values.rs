@@ -54,12 +54,7 @@ const READ: &str = KINDS[work::READ];
 const WRITE: &str = KINDS[work::WRITE];
 
 /// Names of the limits.
-const LIMITS: [&str; 4] = [
-    "raw-write-100k",
-    "raw-write-behind-100k",
-    "raw-write-sync-100k",
-    "raw-read-100k",
-];
+const LIMITS: [&str; 3] = ["raw-write-100k", "raw-write-behind-100k", "raw-read-100k"];
 
 /// What each scheme is, for people.
 const SCHEMES: [&str; 3] = [
@@ -104,7 +99,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let values = Values::make();
     let rounds = stage.request.rounds.unwrap_or(1);
     let mut results: [[Vec<Figures>; 3]; 3] = Default::default();
-    let mut limits: [Vec<f64>; 4] = Default::default();
+    let mut limits: [Vec<f64>; 3] = Default::default();
     let mut shares = Shares::default();
     for round in 0..rounds {
         stage.round = round;
@@ -123,7 +118,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
             for (all, one) in limits.iter_mut().zip(disk) {
                 all.push(one);
             }
-            let [write, behind, _, read] = disk;
+            let [write, behind, read] = disk;
             let mut put = run.put(stage, puts, write)?;
             put.synced_share = Some(put.rate / behind.max(1e-9));
             let get = run.get(stage, puts, stage.request.scaled(GETS / divisor), read)?;
@@ -187,9 +182,8 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// What the disk does with as many bytes: appended into the page cache, the same and synced
-    /// behind as often as the engine does, appended and synced once, read anywhere while cold.
-    /// Operations a second of each.
-    fn limits(&self, stage: &mut Stage<'_, '_>, puts: u64, gets: u64) -> Outcome<[f64; 4]> {
+    /// behind as often as the engine does, read anywhere while cold. Operations a second of each.
+    fn limits(&self, stage: &mut Stage<'_, '_>, puts: u64, gets: u64) -> Outcome<[f64; 3]> {
         std::fs::create_dir_all(&stage.request.dir).map_err(|error| {
             Failure::system(
                 format!("cannot make {}", stage.request.dir.display()),
@@ -207,12 +201,11 @@ impl Run<'_> {
                 raw::write(&path, pieces, when)
             };
             let bytes = self.horizon_bytes;
-            let (never, behind) = (SyncWhen::Never, SyncWhen::Behind { bytes });
-            let written = [write(never)?, write(behind)?, write(SyncWhen::AtEnd)?];
-            let [write, behind, synced] = written;
-            Ok([write, behind, synced, raw::read(&path, pieces, gets, true)?])
+            let appended = write(SyncWhen::Never)?;
+            let behind = write(SyncWhen::Behind { bytes })?;
+            Ok([appended, behind, raw::read(&path, pieces, gets, true)?])
         };
-        let measured: Outcome<[Measurement; 4]> = measure();
+        let measured: Outcome<[Measurement; 3]> = measure();
         raw::remove(&path)?;
         let measured = measured?;
         let rates = measured.each_ref().map(|one| one.ops_per_s);
@@ -410,23 +403,21 @@ fn compared(results: &[[Vec<Figures>; 3]; 3]) -> Table {
 fn tell(
     stage: &mut Stage<'_, '_>,
     results: &[[Vec<Figures>; 3]; 3],
-    limits: &[Vec<f64>; 4],
+    limits: &[Vec<f64>; 3],
 ) -> Outcome {
-    let [write, behind, synced, read] = limits;
+    let [write, behind, read] = limits;
     let middle = |rates: &[f64]| Summary::of(rates.iter().copied());
     let limit = |rates: &[f64]| {
         middle(rates).map_or_else(String::new, |summary| summary.text(quantity::rate))
     };
     stage.say(&format!(
         "\n{}The disk alone, same bytes in pieces of one value: {}/s appended without a sync, {}/s \
-         with as many\nsyncs behind as the engine makes, {}/s with one sync at the end, {}/s read \
-         anywhere while cold.\n\
+         with as many\nsyncs behind as the engine makes, {}/s read anywhere while cold.\n\
          Response times compare at size full only. Published: kvs, 2012, Pentium E5700, 2 GB, \
          7200 rpm disk (appends about 100 MB/s).\n\n",
         compared(results).text(),
         limit(write),
         limit(behind),
-        limit(synced),
         limit(read)
     ))
 }

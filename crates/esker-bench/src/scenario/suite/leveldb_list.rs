@@ -58,21 +58,20 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
         stage.round = round;
         let record = db_bench_run::run(stage, "", &words)?;
         check_found(&record.measurements, keys)?;
-        let mut seen: Vec<String> = Vec::new();
-        for measurement in record.measurements {
+        for (place, measurement) in record.measurements.into_iter().enumerate() {
             let name = measurement.name.clone();
-            let before = seen.iter().filter(|one| **one == name).count();
-            seen.push(name.clone());
-            let micros = 1e6 * measurement.lane_s / measurement.ops.max(1) as f64;
-            match lines.iter_mut().find(|line| line.is(&name, before)) {
-                Some(line) => line.micros.push(micros),
-                None => lines.push(Line {
-                    name: name.clone(),
+            if round == 0 {
+                let before = lines.iter().filter(|line| line.name == name).count();
+                let micros = Vec::new();
+                lines.push(Line {
+                    name,
                     before,
-                    micros: vec![micros],
-                }),
+                    micros,
+                });
             }
-            stage.keep_measurement(&name, measurement);
+            let micros = 1e6 * measurement.lane_s / measurement.ops.max(1) as f64;
+            lines[place].micros.push(micros);
+            stage.keep_measurement(&lines[place].name, measurement);
         }
     }
     stage.clear()?;
@@ -82,14 +81,9 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
 /// One line of the list, over all rounds.
 struct Line {
     name: String,
+    /// How many of its name come before it.
     before: usize,
     micros: Vec<f64>,
-}
-
-impl Line {
-    fn is(&self, name: &str, before: usize) -> bool {
-        self.name == name && self.before == before
-    }
 }
 
 /// How many keys the three lines of random reads find in LevelDB: what is written and read follows
