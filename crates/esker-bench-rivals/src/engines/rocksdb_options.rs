@@ -15,6 +15,9 @@ pub struct Translated {
     pub has_merge: bool,
 }
 
+/// Levels of a tree unless told.
+const LEVELS: usize = 7;
+
 /// Translates `settings`, writing down on `sheet` what became of each.
 pub fn translate(settings: &StoreSettings, sheet: &mut Sheet) -> Translated {
     let mut options = Options::default();
@@ -105,7 +108,6 @@ fn packing(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) {
     options.set_compression_type(kind);
     sheet.given("packing", format!("compression={}", packing.name()));
     if let Some(first) = settings.packing_level_min {
-        let count = settings.level_count.map_or(7, size);
         let of_level = |level| {
             if level < first {
                 DBCompressionType::None
@@ -113,7 +115,7 @@ fn packing(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) {
                 kind
             }
         };
-        let kinds: Vec<_> = (0..count).map(of_level).collect();
+        let kinds: Vec<_> = (0..LEVELS).map(of_level).collect();
         options.set_compression_per_level(&kinds);
         sheet.given(
             "packing_level_min",
@@ -123,60 +125,16 @@ fn packing(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) {
 }
 
 fn levels(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) {
-    for (wish, count, name, set) in shapes(settings) {
-        if let Some(count) = count {
-            set(options, count);
-            sheet.given(wish, format!("{name}={count}"));
-        }
+    if let Some(count) = settings.l0_trigger {
+        options.set_level_zero_file_num_compaction_trigger(number(count));
+        let given = format!("level0_file_num_compaction_trigger={count}");
+        sheet.given("l0_trigger", given);
     }
-}
-
-/// A wish, what was wished, RocksDB's name for it, and how it is set.
-type Shape = (
-    &'static str,
-    Option<u64>,
-    &'static str,
-    fn(&mut Options, u64),
-);
-
-/// What shapes the tree, each a number.
-fn shapes(settings: &StoreSettings) -> [Shape; 5] {
-    [
-        (
-            "l0_trigger",
-            settings.l0_trigger,
-            "level0_file_num_compaction_trigger",
-            |options, count| options.set_level_zero_file_num_compaction_trigger(number(count)),
-        ),
-        (
-            "l0_slowdown",
-            settings.l0_slowdown,
-            "level0_slowdown_writes_trigger",
-            |options, count| options.set_level_zero_slowdown_writes_trigger(number(count)),
-        ),
-        (
-            "l0_stop",
-            settings.l0_stop,
-            "level0_stop_writes_trigger",
-            |options, count| {
-                options.set_level_zero_stop_writes_trigger(number(count));
-            },
-        ),
-        (
-            "level_count",
-            settings.level_count,
-            "num_levels",
-            |options, count| {
-                options.set_num_levels(number(count));
-            },
-        ),
-        (
-            "level_base_bytes",
-            settings.level_base_bytes,
-            "max_bytes_for_level_base",
-            |options, count| options.set_max_bytes_for_level_base(count),
-        ),
-    ]
+    if let Some(bytes) = settings.level_base_bytes {
+        options.set_max_bytes_for_level_base(bytes);
+        let given = format!("max_bytes_for_level_base={bytes}");
+        sheet.given("level_base_bytes", given);
+    }
 }
 
 fn merges(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) -> bool {

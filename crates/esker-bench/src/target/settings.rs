@@ -65,12 +65,6 @@ pub struct StoreSettings {
     pub background_threads: Option<u64>,
     /// Files or runs in level 0 that call for a compaction.
     pub l0_trigger: Option<u64>,
-    /// Files or runs in level 0 that slow writers down.
-    pub l0_slowdown: Option<u64>,
-    /// Files or runs in level 0 that stop writers.
-    pub l0_stop: Option<u64>,
-    /// Levels.
-    pub level_count: Option<u64>,
     /// Bytes of the first sorted level.
     pub level_base_bytes: Option<u64>,
     /// Whether files are read through a memory map.

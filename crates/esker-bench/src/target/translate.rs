@@ -78,12 +78,6 @@ impl Sheet {
         self.told(wish, wished, vec![(name, text)], "");
     }
 
-    fn without(&mut self, wish: &str, wished: Option<impl ToString>, why: &str) {
-        if let Some(wished) = wished {
-            self.told(wish, wished, Vec::new(), why);
-        }
-    }
-
     fn told(&mut self, wish: &str, wished: impl ToString, pairs: Vec<Pair>, note: &str) {
         let given: Vec<String> = pairs
             .iter()
@@ -169,15 +163,6 @@ fn files(settings: &StoreSettings, sheet: &mut Sheet) {
 
 fn levels(settings: &StoreSettings, sheet: &mut Sheet) {
     number!(sheet, settings.l0_trigger => "compaction.l0_trigger", 1, 1024);
-    let by_debt =
-        "writers are slowed by memory and by what compaction owes, not by a count of files";
-    sheet.without("l0_slowdown", settings.l0_slowdown, by_debt);
-    sheet.without("l0_stop", settings.l0_stop, by_debt);
-    sheet.without(
-        "level_count",
-        settings.level_count,
-        "the tree has as many levels as its size asks for",
-    );
     number!(sheet, settings.level_base_bytes => "compaction.base_level", 64 << 10, 1 << 50);
 }
 

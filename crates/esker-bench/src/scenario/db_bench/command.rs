@@ -12,12 +12,7 @@ use crate::target::store::Engine;
 
 /// Runs a command line on our engine.
 pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
-    run_on(&Esker, words, console)
-}
-
-/// Runs a command line on any engine.
-pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) -> Outcome {
-    measure(engine, words, console).map(|_record| ())
+    measure(&Esker, words, console).map(|_record| ())
 }
 
 /// Runs a command line on any engine; gives what was measured, and nothing where the line only

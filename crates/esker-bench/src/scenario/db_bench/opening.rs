@@ -80,19 +80,12 @@ pub fn open(engine: &dyn Engine, setup: &Setup) -> Outcome<(Box<dyn Store>, Vec<
 }
 
 /// One line for each flag that was given and has no effect, with the reason.
-pub fn notes(setup: &Setup, matched: &[Matched], console: &Console<'_>) -> Outcome {
+pub fn notes(setup: &Setup, console: &Console<'_>) -> Outcome {
     for name in setup.given.names() {
         let flag = catalog::find(name).expect("only flags of the catalogue are kept");
-        let wish = setup.asked.iter().find(|(_, flag)| *flag == name);
-        let row = wish.and_then(|(wish, _)| matched.iter().find(|row| row.wish == *wish));
-        let reason = match row.filter(|row| !row.has_effect()) {
-            Some(row) => &row.note,
-            None => flag.without,
-        };
-        if !reason.is_empty() {
-            console
-                .err
-                .line(&format!("note: --{name} has no effect: {reason}"))?;
+        if !flag.without.is_empty() {
+            let told = format!("note: --{name} has no effect: {}", flag.without);
+            console.err.line(&told)?;
         }
     }
     Ok(())

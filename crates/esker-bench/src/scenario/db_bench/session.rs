@@ -52,7 +52,7 @@ pub fn run(
     }
     prepare(engine, setup)?;
     let (store, matched) = open(engine, setup)?;
-    notes(setup, &matched, console)?;
+    notes(setup, console)?;
     if setup.dialect() == Dialect::RocksDb {
         if setup.given.count("seed") == 0 {
             let line = format!("Set seed to {} because --seed was 0\n", setup.seed_base);

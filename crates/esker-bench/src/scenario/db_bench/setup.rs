@@ -28,8 +28,6 @@ pub struct Setup {
     pub dir: PathBuf,
     /// What the engine is told.
     pub settings: StoreSettings,
-    /// Which flag stands behind a wish of the settings, for notes.
-    pub asked: Vec<(&'static str, &'static str)>,
     /// Random bytes that values are cut from.
     pub pool: Arc<[u8]>,
     /// Bytes of a value.
@@ -50,10 +48,7 @@ impl Setup {
             Dialect::RocksDb => Alphabet::Binary,
             _ => Alphabet::Printable,
         };
-        let mut builder = SettingsBuilder::new(&given);
-        builder.memory()?;
-        builder.shape();
-        let (settings, asked) = (builder.settings, builder.asked);
+        let settings = settings(&given)?;
         let key_shape = KeyShape {
             dialect: given.dialect,
             size: usize::try_from(given.whole("key_size")).unwrap_or(16),
@@ -61,7 +56,6 @@ impl Setup {
         Ok(Setup {
             dir: directory(&given),
             settings,
-            asked,
             pool: pool(alphabet, ratio, value_size.max(OWN_VALUE_MAX)),
             value_size,
             key_shape,
@@ -113,75 +107,43 @@ fn seed_base(given: &Given) -> u64 {
     }
 }
 
-/// The settings, flag by flag.
-struct SettingsBuilder<'a> {
-    given: &'a Given,
-    settings: StoreSettings,
-    asked: Vec<(&'static str, &'static str)>,
-}
-
-impl<'a> SettingsBuilder<'a> {
-    fn new(given: &'a Given) -> SettingsBuilder<'a> {
-        SettingsBuilder {
-            given,
-            settings: StoreSettings::default(),
-            asked: Vec::new(),
+/// What every engine is given alike, by the dialect's defaults where nothing is said; and of what
+/// shapes the tree only what was given, so that each engine keeps its own defaults.
+fn settings(given: &Given) -> Outcome<StoreSettings> {
+    let asked = |flag: &str| {
+        let text = given.is_given(flag).then(|| given.whole(flag));
+        text.and_then(|number| u64::try_from(number).ok())
+    };
+    let has_merges = match given.text("merge_operator") {
+        "" => false,
+        "uint64add" => true,
+        other => {
+            let told = format!("--merge_operator={other}: it is uint64add");
+            return Err(Failure::usage(told));
         }
-    }
-
-    /// What every engine is given alike, by the dialect's defaults where nothing is said.
-    fn memory(&mut self) -> Outcome {
-        let given = self.given;
-        let settings = &mut self.settings;
-        settings.cache_bytes = Some(given.count_or("cache_size", CACHE_BYTES));
-        settings.write_buffer_bytes =
-            Some(given.count("write_buffer_size")).filter(|bytes| *bytes > 0);
-        settings.filter_bits = Some(given.number("bloom_bits").max(0.0));
-        settings.block_bytes = Some(given.count("block_size"));
-        settings.packing = Some(packing(given)?);
-        settings.has_merges = match given.text("merge_operator") {
-            "" => false,
-            "uint64add" => true,
-            other => {
-                return Err(Failure::usage(format!(
-                    "--merge_operator={other}: it is uint64add"
-                )));
-            }
+    };
+    let mut own = Vec::new();
+    for pair in given.text("set").split(',').filter(|pair| !pair.is_empty()) {
+        let Some((name, text)) = pair.split_once('=') else {
+            return Err(Failure::usage(format!("--set={pair}: it is name=value")));
         };
-        for pair in given.text("set").split(',').filter(|pair| !pair.is_empty()) {
-            let Some((name, text)) = pair.split_once('=') else {
-                return Err(Failure::usage(format!("--set={pair}: it is name=value")));
-            };
-            settings.own.push((name.into(), text.into()));
-        }
-        Ok(())
+        own.push((name.into(), text.into()));
     }
-
-    /// What shapes the tree: only what was given, so that each engine keeps its own defaults.
-    fn shape(&mut self) {
-        self.settings.background_threads =
-            self.asked("background_threads", "max_background_compactions");
-        self.settings.l0_trigger = self.asked("l0_trigger", "level0_file_num_compaction_trigger");
-        self.settings.l0_slowdown = self.asked("l0_slowdown", "level0_slowdown_writes_trigger");
-        self.settings.l0_stop = self.asked("l0_stop", "level0_stop_writes_trigger");
-        self.settings.level_count = self.asked("level_count", "num_levels");
-        self.settings.level_base_bytes = self.asked("level_base_bytes", "max_bytes_for_level_base");
-        if self.given.is_given("mmap_read") {
-            self.settings.mapped_reads = Some(self.given.is("mmap_read"));
-            self.asked.push(("mapped_reads", "mmap_read"));
-        }
-        if let Ok(level) = usize::try_from(self.given.whole("min_level_to_compress")) {
-            self.settings.packing_level_min = Some(level);
-        }
-    }
-
-    fn asked(&mut self, wish: &'static str, flag: &'static str) -> Option<u64> {
-        if !self.given.is_given(flag) {
-            return None;
-        }
-        self.asked.push((wish, flag));
-        u64::try_from(self.given.whole(flag)).ok()
-    }
+    Ok(StoreSettings {
+        cache_bytes: Some(given.count_or("cache_size", CACHE_BYTES)),
+        write_buffer_bytes: Some(given.count("write_buffer_size")).filter(|bytes| *bytes > 0),
+        filter_bits: Some(given.number("bloom_bits").max(0.0)),
+        block_bytes: Some(given.count("block_size")),
+        packing: Some(packing(given)?),
+        packing_level_min: usize::try_from(given.whole("min_level_to_compress")).ok(),
+        background_threads: asked("max_background_compactions"),
+        l0_trigger: asked("level0_file_num_compaction_trigger"),
+        level_base_bytes: asked("max_bytes_for_level_base"),
+        mapped_reads: given.is_given("mmap_read").then(|| given.is("mmap_read")),
+        has_merges,
+        own,
+        ..StoreSettings::default()
+    })
 }
 
 fn packing(given: &Given) -> Outcome<Packing> {

@@ -18,12 +18,7 @@ use crate::target::store::Engine;
 
 /// Runs `esker bench scenario` with the words behind it, on our engine.
 pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
-    run_on(&Esker, words, console)
-}
-
-/// Runs scenarios on any engine.
-pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) -> Outcome {
-    run_among(&[engine], words, console)
+    run_among(&[&Esker], words, console)
 }
 
 /// Whether the words make sense, before anything is run, or even built.

@@ -94,7 +94,7 @@ fn a_drain_ends_where_compactions_wait_to_be_asked() {
 
 #[test]
 fn settings_are_translated_and_told() {
-    // What has an equivalent is given, what has none says why; the engine takes all of it.
+    // What has an equivalent is given; the engine takes all of it.
     let settings = StoreSettings {
         cache_bytes: Some(24 << 20),
         write_buffer_bytes: Some(4 << 20),
@@ -102,7 +102,6 @@ fn settings_are_translated_and_told() {
         packing: Some(Packing::Zstd(3)),
         packing_level_min: Some(2),
         block_bytes: Some(64 << 10),
-        l0_stop: Some(12),
         mapped_reads: Some(false),
         own: vec![("sst.hash_index".into(), "false".into())],
         ..StoreSettings::default()
@@ -112,7 +111,6 @@ fn settings_are_translated_and_told() {
     let limit = (24 << 20) + 3 * (4 << 20);
     assert_eq!(row("cache_bytes").given, format!("memory_limit={limit}"));
     assert!(row("packing").given.contains("sst.compression_upper=none"));
-    assert!(!row("l0_stop").has_effect() && !row("l0_stop").note.is_empty());
     assert_eq!(row("mapped_reads").given, "mapped_reads=false");
     assert!(row("own").has_effect());
     let wrong = StoreSettings {
