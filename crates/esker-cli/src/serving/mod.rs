@@ -2,12 +2,16 @@
 //!
 //! `drawn` draws the numbers that a process needs to be told from others, `invitation` says how
 //! clients reach a node, `serve` runs one. `roster` is which nodes a cluster of this machine has,
-//! and `cluster` starts, ends and freezes them.
+//! `process` which process runs each, `nodes` starts and ends them, and `cluster` is the command.
+//! `pause` waits for what nobody tells.
 //!
 //! Not here: what a node does (`esker-server`).
 
 mod drawn;
 mod invitation;
+mod pause;
 mod roster;
+mod process;
+mod nodes;
 pub mod serve;
 pub mod cluster;

@@ -1,46 +1,34 @@
 //! Which nodes a cluster of this machine has: the file `cluster.json` of its directory.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::time::{Duration, Instant};
 
+use esker::ErrorKind;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::DirLock;
 use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
+use crate::serving::pause::pause;
 
 /// The file.
 const NAME: &str = "cluster.json";
+
+/// Held by the command that changes the file.
+const LOCK: &str = "cluster.lock";
+
+/// How long another command may take to change the file: it starts processes, and waits for none.
+const CHANGING_MAX: Duration = Duration::from_secs(30);
 
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Its number here, counted from 1. The cluster may call it otherwise.
     pub number: u64,
-    /// Its process, when it was started last.
+    /// Its process, when a command here started it last.
     pub pid: u32,
     /// Its ports: meta, data, other nodes.
     pub ports: [u16; 3],
-}
-
-/// What a process does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
-    /// It runs.
-    Running,
-    /// It is frozen.
-    Paused,
-    /// There is none.
-    Dead,
-}
-
-impl Condition {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Condition::Running => "running",
-            Condition::Paused => "paused",
-            Condition::Dead => "dead",
-        }
-    }
 }
 
 /// All nodes of one directory.
@@ -83,8 +71,28 @@ impl Roster {
         })
     }
 
+    /// Changes the one of `dir`, which is made if `make` gives one: commands that run beside one
+    /// another change it one by one. Whatever `change` did is written, also if it failed.
+    pub fn change<T>(
+        dir: &Path,
+        make: impl FnOnce() -> Outcome<Option<Roster>>,
+        change: impl FnOnce(&mut Roster) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let _lock = lock(dir)?;
+        let mut roster = match Roster::read(dir)? {
+            Some(roster) => roster,
+            None => match make()? {
+                Some(roster) => roster,
+                None => Roster::existing(dir)?,
+            },
+        };
+        let changed = change(&mut roster);
+        roster.write()?;
+        changed
+    }
+
     /// Writes it, so that a crash leaves the old one or the new one.
-    pub fn write(&self) -> Outcome {
+    fn write(&self) -> Outcome {
         let rows = self
             .rows
             .iter()
@@ -109,6 +117,11 @@ impl Roster {
         self.dir.join(format!("node{number}"))
     }
 
+    /// Whether the node has been given its number in the cluster.
+    pub fn has_number(&self, number: u64) -> bool {
+        self.dir_of(number).join("NODE").exists()
+    }
+
     /// Where its log lines go.
     pub fn log_of(&self, number: u64) -> PathBuf {
         self.dir.join(format!("node{number}.log"))
@@ -118,20 +131,20 @@ impl Roster {
     pub fn told_of(&self, number: u64) -> PathBuf {
         self.dir.join(format!("node{number}.told"))
     }
+}
 
-    /// What the process of a node does. One that has its number and is another program counts as
-    /// none.
-    pub fn condition(&self, row: &Row) -> Condition {
-        let asked = Command::new("ps")
-            .args(["-o", "stat=,args=", "-p", &row.pid.to_string()])
-            .output();
-        let line = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-        let dir = self.dir_of(row.number).display().to_string();
-        match line {
-            Ok(line) if !line.contains(&dir) || line.starts_with('Z') => Condition::Dead,
-            Ok(line) if line.starts_with('T') => Condition::Paused,
-            Ok(_) => Condition::Running,
-            Err(_) => Condition::Dead,
+fn lock(dir: &Path) -> Outcome<Box<dyn DirLock>> {
+    let path = dir.join(LOCK);
+    let deadline = Instant::now() + CHANGING_MAX;
+    loop {
+        match Env::real(1).fs.lock(&path) {
+            Ok(lock) => return Ok(lock),
+            Err(error) if error.kind() != ErrorKind::Locked => return Err(error.into()),
+            Err(_) if Instant::now() >= deadline => {
+                let advice = "another `esker cluster` changes this cluster and does not end";
+                return Err(Failure::failed(format!("{}: {advice}", path.display())));
+            }
+            Err(_) => pause(),
         }
     }
 }

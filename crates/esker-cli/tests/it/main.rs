@@ -41,4 +41,5 @@ mod kill_serve;
 mod kill_cluster;
 mod kv;
 mod cluster_tables;
+mod cluster_commands;
 mod cluster_examples;
