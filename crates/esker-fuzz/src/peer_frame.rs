@@ -6,7 +6,7 @@ use esker_rpc::codec::scalars::Gpid;
 use esker_rpc::error::ErrorCode;
 use esker_server::peer::ask::{Answer, Ask, ForwardedKeys, ForwardedMeta};
 use esker_server::peer::format::{
-    Frame, FrameReader, Greeting, Kind, PeerError, Reason, Refusal, Speaker, put_frame,
+    Frame, FrameReader, Greeting, Kind, Origin, PeerError, Reason, Refusal, Speaker, put_frame,
 };
 
 /// Runs the target on one input.
@@ -91,6 +91,10 @@ pub(crate) fn starts() -> Vec<Vec<u8>> {
             instance: 0xfeed,
         },
         wants: 2,
+        origin: Origin {
+            address: Some(([127, 0, 0, 1], 34_701).into()),
+            before: std::array::from_fn(|at| at as u64),
+        },
     };
     let keys = Ask::Keys(ForwardedKeys {
         gpid: Gpid {

@@ -3,6 +3,7 @@
 use clap::Args;
 use esker_rpc::client::{ClientError, NewTable};
 use esker_rpc::message::meta::{NodeStatus, TableDescription};
+use esker_server::meta::limits::{NAME_BYTES_MAX, PARTITIONS_MAX, REPLICAS_MAX};
 use serde_json::json;
 
 use crate::fail::{Failure, Outcome};
@@ -85,9 +86,11 @@ pub fn create(shared: &GlobalFlags, link: &Link, args: &Create) -> Outcome {
 fn not_created(name: &str, error: &ClientError) -> Failure {
     let doing = format!("cannot create table \"{}\"", shown(name));
     match error {
-        // Pegasus says no more than that.
+        // The wire has no room for more than that.
         error if is_nonsense(error) => Failure::failed(format!(
-            "{doing}: {error}; the cluster takes the name, a number or a setting for nonsense"
+            "{doing}: {error}; the cluster takes the name, a number or a setting for nonsense: one \
+             of Esker takes up to {PARTITIONS_MAX} partitions, {REPLICAS_MAX} replicas of each, \
+             and {NAME_BYTES_MAX} bytes of a name"
         )),
         ClientError::Unreachable => Failure::failed(format!(
             "{doing}: not all of its partitions have a leader yet; `esker table describe` shows \

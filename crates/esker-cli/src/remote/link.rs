@@ -1,6 +1,7 @@
 //! Reaches a cluster: a client, the runtime that it runs on, and what is told if it is not there.
 
 use std::future::Future;
+use std::io::{ErrorKind, Read as _};
 use std::net::{SocketAddr, SocketAddrV4, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ const NAMES_TOLD_MAX: usize = 10;
 pub struct Link {
     runtime: Runtime,
     client: Client,
+    metas: Vec<SocketAddrV4>,
     timeout: Duration,
 }
 
@@ -53,7 +55,8 @@ impl Link {
         };
         Ok(Link {
             runtime,
-            client: Client::new(metas, settings),
+            client: Client::new(metas.clone(), settings),
+            metas,
             timeout: flags.timeout,
         })
     }
@@ -64,7 +67,8 @@ impl Link {
         doing: &str,
         call: impl Future<Output = Result<T, ClientError>>,
     ) -> Outcome<T> {
-        self.attempt(call).map_err(|error| failure(doing, &error))
+        let told = self.attempt(call);
+        told.map_err(|error| self.advised(failure(doing, &error), &error))
     }
 
     /// Waits for a call that changes something.
@@ -73,8 +77,8 @@ impl Link {
         doing: &str,
         call: impl Future<Output = Result<T, ClientError>>,
     ) -> Outcome<T> {
-        self.attempt(call)
-            .map_err(|error| write_failure(doing, &error))
+        let told = self.attempt(call);
+        told.map_err(|error| self.advised(write_failure(doing, &error), &error))
     }
 
     /// Waits for a call whose errors are the caller's business.
@@ -83,6 +87,24 @@ impl Link {
         call: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
         self.runtime.block_on(call)
+    }
+
+    /// The same failure; where a server is there and lets nobody in it says so.
+    fn advised(&self, failure: Failure, error: &ClientError) -> Failure {
+        let full = || self.metas.iter().find(|meta| closes_at_once(**meta));
+        match (failure, error) {
+            (Failure::Told { code, message }, ClientError::Unreachable) => Failure::Told {
+                code,
+                message: match full() {
+                    Some(meta) => format!(
+                        "{message}; the server at {meta} closes new connections at once: has it as \
+                         many as it takes?"
+                    ),
+                    None => message,
+                },
+            },
+            (failure, _) => failure,
+        }
     }
 
     /// The administration of the cluster.
@@ -95,7 +117,10 @@ impl Link {
         let told = self.attempt(self.client.table(name));
         told.map_err(|error| match is_no_table(&error) {
             true => self.no_table(name),
-            false => failure(&format!("cannot find table \"{}\"", shown(name)), &error),
+            false => {
+                let doing = format!("cannot find table \"{}\"", shown(name));
+                self.advised(failure(&doing, &error), &error)
+            }
         })
     }
 
@@ -130,6 +155,20 @@ impl Link {
         };
         // No answer to what was asked of a key: a slip must not look like one to a script.
         Failure::failed(format!("there is no table \"{}\"; {advice}", shown(name)))
+    }
+}
+
+/// True if whoever listens there closes a connection without a word.
+fn closes_at_once(address: SocketAddrV4) -> bool {
+    let Ok(mut stream) = TcpStream::connect_timeout(&address.into(), KNOCK_MAX) else {
+        return false;
+    };
+    let read = stream
+        .set_read_timeout(Some(KNOCK_MAX))
+        .and_then(|()| stream.read(&mut [0]));
+    match read {
+        Ok(len) => len == 0,
+        Err(error) => error.kind() == ErrorKind::ConnectionReset,
     }
 }
 

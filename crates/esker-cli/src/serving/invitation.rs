@@ -3,9 +3,17 @@
 use esker_server::shell::Place;
 use serde_json::{Value, json};
 
-/// The lines for people.
-pub fn words(place: &Place, dir: &str) -> String {
+/// The lines for people; who has tables needs not be told how to create one.
+pub fn words(place: &Place, dir: &str, has_tables: bool) -> String {
     let Place { meta, client, .. } = place;
+    let way = match has_tables {
+        true => "From".to_owned(),
+        false => format!(
+            "There is no table until you create one:\n\n  \
+             esker table create temp --partitions 8 --replicas 1 --meta {meta}\n\n\
+             Then, from"
+        ),
+    };
     format!(
         "\
 Esker serves: node {} of cluster {:016x}, in {dir}
@@ -13,11 +21,7 @@ Esker serves: node {} of cluster {:016x}, in {dir}
   meta servers     {meta}     give clients this one; they find the rest
   data server      {client}
 
-There is no table until you create one:
-
-  esker table create temp --partitions 8 --replicas 1 --meta {meta}
-
-Then, from a shell, Python, Java or Go:
+{way} a shell, Python, Java or Go:
 
   esker kv --table temp --meta {meta} set ship:dora state 'in port'
   Pegasus(['{meta}'], 'temp')                                           # pypegasus3

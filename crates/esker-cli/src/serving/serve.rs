@@ -1,6 +1,8 @@
 //! `esker serve`: one node, until somebody stops it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
@@ -10,6 +12,7 @@ use esker_server::log_lines::LogLines;
 use esker_server::shell::config::Config;
 use esker_server::shell::{Node, StartError};
 use serde_json::{Map, json};
+use signal_hook::consts::SIGXFSZ;
 use tokio::time::interval;
 
 use crate::fail::{Failure, Outcome};
@@ -65,7 +68,8 @@ pub struct Serve {
     /// Port for other nodes; 0 takes any that is free [default: 34701]
     #[arg(long, value_name = "PORT")]
     peer_port: Option<u16>,
-    /// Peer addresses of nodes of the cluster that a new node joins
+    /// Peer addresses of nodes of the cluster: a new node joins it by them, and any other finds the
+    /// others by them if they are not where they were
     #[arg(long, value_name = "HOST:PORT,…")]
     join: Option<String>,
 }
@@ -77,6 +81,7 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
         return print(shared, &config);
     }
     let interrupt = Interrupt::watch()?;
+    survive_file_limits()?;
     let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", millis(unix_ms())));
     let settings = &config.settings;
     let started = Node::start(&Env::real(BACKGROUND_THREADS), settings, (draw(), log));
@@ -91,7 +96,7 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
     let mut out = Out::lock();
     match shared.json {
         true => out.json(&invitation::json(&node.place(), &dir))?,
-        false => out.line(invitation::words(&node.place(), &dir))?,
+        false => out.line(invitation::words(&node.place(), &dir, node.has_tables()))?,
     }
     out.finish()?;
     let asked = async {
@@ -106,6 +111,15 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
         Some(why) => Err(Failure::failed(why)),
         None => stopped.map_err(Failure::failed),
     }
+}
+
+/// A file that must not grow any more (`ulimit -f`) is an error of the disk, and not the end of the
+/// process without a word.
+fn survive_file_limits() -> Outcome {
+    let unread = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, unread)
+        .map_err(|error| Failure::system("cannot watch for files that are too long", &error))?;
+    Ok(())
 }
 
 fn configured(shared: &GlobalFlags, args: &Serve) -> Outcome<Config> {

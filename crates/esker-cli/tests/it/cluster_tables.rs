@@ -1,8 +1,11 @@
 //! Tables and nodes of a cluster, through the tool.
 
+use std::net::TcpListener;
+
 use serde_json::json;
 
 use crate::double::Double;
+use crate::tool::Bench;
 
 #[test]
 fn a_table_is_created_described_renamed_dropped_and_recalled() {
@@ -127,6 +130,31 @@ fn a_table_is_not_created_twice_unless_it_may_be_there() {
         );
     }
     double.fails(&["table", "create", "x", "--env", "a"], 2, "KEY=VALUE");
+    let limits = "takes up to 1024 partitions, 5 replicas of each, and 128 bytes of a name";
+    let nonsense = ["table", "create", "x", "--env", "nonsense=1"];
+    double.fails(&nonsense, 1, limits);
+}
+
+#[test]
+fn a_server_that_lets_nobody_in_is_told_from_one_that_is_not_there() {
+    // It has as many connections as it takes, and closes further ones.
+    let full = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = full.local_addr().unwrap().to_string();
+    std::thread::spawn(move || full.incoming().for_each(drop));
+    let words = [
+        "kv",
+        "--table",
+        "temp",
+        "--meta",
+        &address,
+        "--timeout",
+        "1s",
+        "get",
+        "a",
+    ];
+    let ran = Bench::new().run(&words).exits(1);
+    let told = format!("the server at {address} closes new connections at once");
+    assert!(ran.err.contains(&told), "{}", ran.err);
 }
 
 #[test]

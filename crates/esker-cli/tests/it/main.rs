@@ -42,4 +42,5 @@ mod kill_cluster;
 mod kv;
 mod cluster_tables;
 mod cluster_commands;
+mod cluster_identity;
 mod cluster_examples;

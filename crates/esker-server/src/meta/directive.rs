@@ -1,6 +1,6 @@
 //! What the brain tells a node in answer to its report: what must be true there.
 //!
-//! The number of the layout (u8, 1), then a list of [`Directive`] as `codec.rs` writes it. A
+//! The number of the layout (u8, 2), then a list of [`Directive`] as `codec.rs` writes it. A
 //! directive may be given again; a node that has done it does nothing.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::meta::ids::TableId;
 use crate::meta::limits::DIRECTIVES_BYTES_MAX;
 use crate::meta::rows::Addresses;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 fields! {
     /// What a node is to know of a table.
@@ -35,6 +35,19 @@ fields! {
     }
 }
 
+fields! {
+    /// What a node is to know of another.
+    pub struct NodeFacts {
+        /// The node.
+        pub node: NodeId,
+        /// How often it was opened when it was reached there. Who hears it say another address in a
+        /// later life knows better.
+        pub incarnation: u64,
+        /// Where it is reached.
+        pub addresses: Addresses,
+    }
+}
+
 choices! {
     /// What must be true on a node.
     pub enum Directive {
@@ -50,7 +63,7 @@ choices! {
             /// The revision of this list.
             revision: u64,
             /// Where each is reached.
-            nodes: Vec<(NodeId, Addresses)>,
+            nodes: Vec<NodeFacts>,
         },
         /// The node has this replica. Never again one that was destroyed there.
         2 => Create {

@@ -3,16 +3,18 @@
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
 //! | 0 | 8 | bytes | `ESKRNODE` |
-//! | 8 | 1 | u8 | version: 1 |
+//! | 8 | 1 | u8 | version: 1 or 2 |
 //! | 9 | 8 | u64 | cluster, above 0 |
 //! | 17 | 8 | u64 | node, above 0 |
 //! | 25 | 8 | u64 | incarnation: how often the directory was opened |
 //! | 33 | 1 | u8 | 1 once the keyspace `node` has cluster and node as well |
-//! | 34 | 4 | u32 | CRC32C of all before it |
+//! | 34 | 8 × 17 | u64 | from version 2 on: what the last processes drew, newest first, or 0 |
+//! | … | 4 | u32 | CRC32C of all before it |
 //!
 //! Integers are little-endian. Valid if and only if it is exactly so long, begins as it should, the
 //! checksum is right, the flag is known, and cluster and node are above 0. The file is written anew
-//! under another name and then renamed, so a crash leaves the old one or the new one.
+//! under another name and then renamed, so a crash leaves the old one or the new one. Version 1 is
+//! read, and version 2 is written.
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,8 @@ use esker::internals::env::bundle::Env;
 use esker::{Error, ErrorKind, Result};
 use esker_raft::NodeId;
 
+use crate::node::limits::LINEAGE;
+
 /// Name of the file.
 const NAME: &str = "NODE";
 
@@ -30,10 +34,12 @@ const NAME_ASIDE: &str = "NODE.new";
 
 const MAGIC: [u8; 8] = *b"ESKRNODE";
 
-/// Version of the layout.
-const VERSION: u8 = 1;
+/// Versions of the layout, with the processes that each has room for.
+const VERSIONS: [(u8, usize); 2] = [(1, 0), (2, 1 + LINEAGE)];
 
-const FILE_BYTES: usize = 8 + 1 + 3 * 8 + 1 + 4;
+const HEAD_BYTES: usize = 8 + 1 + 3 * 8 + 1;
+
+const CRC_BYTES: usize = 4;
 
 /// Who a node says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +52,11 @@ pub struct Identity {
     pub incarnation: u64,
     /// The database of the directory says the same: one that does not was wiped.
     pub is_settled: bool,
+    /// The number that the process drew which has the directory open; 0 if it drew none.
+    pub instance: u64,
+    /// Those of the processes before it, the last one first; 0 where none is known. Of two holders
+    /// of a number, others tell by that whether one comes from the other.
+    pub before: [u64; LINEAGE],
 }
 
 /// Whose directory it is; `None` if it is nobody's yet.
@@ -67,10 +78,10 @@ pub fn read(env: &Env, dir: &Path) -> Result<Option<Identity>> {
     }
     let file = env.fs.open_read(&path)?;
     let len = usize::try_from(file.size_bytes()).unwrap_or(usize::MAX);
-    if len != FILE_BYTES {
+    if !VERSIONS.iter().any(|version| len == file_bytes(version.1)) {
         return Err(damaged(&path, "has another length"));
     }
-    let mut bytes = [0; FILE_BYTES];
+    let mut bytes = vec![0; len];
     file.read_at(0, &mut bytes)?;
     decode(&bytes, &path).map(Some)
 }
@@ -97,15 +108,22 @@ pub fn create(env: &Env, dir: &Path, cluster: u64, node: NodeId) -> Result<()> {
         node,
         incarnation: 0,
         is_settled: false,
+        instance: 0,
+        before: [0; LINEAGE],
     };
     write(env, dir, identity)
 }
 
-/// Begins a life of the node: raises the incarnation, durably, before anything is said under it.
+/// Begins a life of the node, as the process that drew `instance`: raises the incarnation, durably,
+/// before anything is said under it.
 ///
 /// Errors: `Invalid` of a directory that is nobody's, or another cluster's than `cluster`; those of
 /// [`read`].
-pub fn begin_life(env: &Env, dir: &Path, cluster: Option<u64>) -> Result<Identity> {
+pub fn begin_life(
+    env: &Env,
+    dir: &Path,
+    (cluster, instance): (Option<u64>, u64),
+) -> Result<Identity> {
     let Some(known) = read(env, dir)? else {
         let message = "the directory is no node's yet: a node begins by an explicit first start";
         return Err(Error::invalid(message).in_file(dir.display()));
@@ -118,8 +136,12 @@ pub fn begin_life(env: &Env, dir: &Path, cluster: Option<u64>) -> Result<Identit
         );
         return Err(Error::invalid(message).in_file(dir.display()));
     }
+    let mut before = [known.instance; LINEAGE];
+    before[1..].copy_from_slice(&known.before[..LINEAGE - 1]);
     let identity = Identity {
         incarnation: known.incarnation + 1,
+        instance,
+        before,
         ..known
     };
     write(env, dir, identity)?;
@@ -149,31 +171,46 @@ fn write(env: &Env, dir: &Path, identity: Identity) -> Result<()> {
 }
 
 fn encode(identity: Identity) -> Vec<u8> {
+    let (version, processes) = VERSIONS[1];
     let mut out = MAGIC.to_vec();
-    out.push(VERSION);
+    out.push(version);
     for word in [identity.cluster, identity.node.0, identity.incarnation] {
         out.extend_from_slice(&word.to_le_bytes());
     }
     out.push(u8::from(identity.is_settled));
+    for number in [&[identity.instance], &identity.before[..]].concat() {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
     let crc = crc32c(&out);
     out.extend_from_slice(&crc.to_le_bytes());
-    assert_eq!(out.len(), FILE_BYTES);
+    assert_eq!(out.len(), file_bytes(processes));
     out
 }
 
-fn decode(bytes: &[u8; FILE_BYTES], path: &Path) -> Result<Identity> {
-    let (content, crc) = bytes.split_at(FILE_BYTES - 4);
+fn file_bytes(processes: usize) -> usize {
+    HEAD_BYTES + 8 * processes + CRC_BYTES
+}
+
+fn decode(bytes: &[u8], path: &Path) -> Result<Identity> {
+    let (content, crc) = bytes.split_at(bytes.len() - CRC_BYTES);
     let is_whole = content.starts_with(&MAGIC) && crc32c(content).to_le_bytes() == crc;
     if !is_whole {
         return Err(damaged(path, "is not what was written"));
     }
     let mut reader = ByteReader::new(&content[MAGIC.len()..]);
-    if reader.byte() != Some(VERSION) {
+    let version = reader.byte();
+    let known = VERSIONS.iter().find(|known| Some(known.0) == version);
+    let Some((_, processes)) = known.filter(|known| bytes.len() == file_bytes(known.1)) else {
         let message = "the file that says whose a directory is has another version";
         return Err(Error::new(ErrorKind::Unsupported, message).in_file(path.display()));
-    }
+    };
     let words = [reader.u64(), reader.u64(), reader.u64()];
     let is_settled = reader.byte().filter(|flag| *flag <= 1);
+    let mut drawn = [0; 1 + LINEAGE];
+    for number in drawn.iter_mut().take(*processes) {
+        *number = reader.u64().unwrap_or(0);
+    }
+    let (instance, before) = (drawn[0], std::array::from_fn(|at| drawn[at + 1]));
     match (words, is_settled) {
         ([Some(cluster), Some(node), Some(incarnation)], Some(flag)) if cluster > 0 && node > 0 => {
             Ok(Identity {
@@ -181,6 +218,8 @@ fn decode(bytes: &[u8; FILE_BYTES], path: &Path) -> Result<Identity> {
                 node: NodeId(node),
                 incarnation,
                 is_settled: flag == 1,
+                instance,
+                before,
             })
         }
         _ => Err(damaged(path, "names nobody")),

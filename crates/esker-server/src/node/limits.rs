@@ -35,3 +35,7 @@ pub const IMAGE_TICKS_MAX: u64 = 600;
 /// Rounds of upkeep for which groups may keep the oldest segment of a log that is too long before
 /// what they keep is written anew.
 pub const PIN_ROUNDS_MAX: u32 = 20;
+
+/// Earlier processes of a directory that are remembered: a node that was opened more often since a
+/// peer saw it last cannot be held against what that peer saw.
+pub const LINEAGE: usize = 16;

@@ -37,6 +37,8 @@ pub struct NodeOptions {
     pub cluster: Option<u64>,
     /// The address for clients, as answers tell it.
     pub server: String,
+    /// The number that this process drew, by which it is told from others; 0 for none.
+    pub instance: u64,
     /// The number of the cluster in time tags, at most 127.
     pub cluster_number: u8,
     /// Of consensus; incarnation is that of the directory.
@@ -56,6 +58,7 @@ impl Default for NodeOptions {
         NodeOptions {
             cluster: None,
             server: String::new(),
+            instance: 0,
             cluster_number: 1,
             raft: Options::default(),
             log_segment_bytes: DiskLogOptions::default().segment_bytes,
@@ -77,7 +80,7 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
     }
     env.fs.create_dir_all(dir)?;
     let lock = env.fs.lock(&dir.join("LOCK"))?;
-    let identity = begin_life(env, dir, options.cluster)?;
+    let identity = begin_life(env, dir, (options.cluster, options.instance))?;
     let segment_bytes = options.log_segment_bytes;
     let (log, opened) = DiskLog::open(env, &dir.join("raft"), DiskLogOptions { segment_bytes })?;
     let Opened { loss, aside, .. } = opened;

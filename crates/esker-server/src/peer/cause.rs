@@ -27,6 +27,8 @@ pub enum PeerCause {
     Stranger,
     /// Somebody else holds its number.
     Holder,
+    /// An earlier process of that number may live still.
+    EarlierLives,
     /// It refused, for a reason that this version does not know.
     Refused,
     /// It had more than one connection, and this was the oldest.
@@ -106,7 +108,10 @@ impl From<Reason> for PeerCause {
         match reason {
             Reason::Other => PeerCause::Refused,
             Reason::OtherCluster | Reason::WrongNode => PeerCause::Stranger,
-            Reason::Myself | Reason::Outdated | Reason::SecondHolder => PeerCause::Holder,
+            Reason::Myself | Reason::Outdated | Reason::SecondHolder | Reason::Parted => {
+                PeerCause::Holder
+            }
+            Reason::EarlierLives => PeerCause::EarlierLives,
             Reason::TooMany => PeerCause::TooMany,
         }
     }

@@ -170,7 +170,10 @@ async fn keep_up(opening: &LinkOpening, outgoing: &Outgoing) {
 }
 
 fn named(opening: &LinkOpening) -> String {
-    format!("node {} at {}", opening.node, opening.address)
+    match opening.node {
+        0 => format!("the node at {}", opening.address),
+        node => format!("node {node} at {}", opening.address),
+    }
 }
 
 /// A rest, a fifth longer or shorter by the draw of `seed`: nodes that lost the same node at the
@@ -201,6 +204,7 @@ async fn dial(opening: &LinkOpening) -> Result<Connection, Ended> {
     let greeting = Greeting {
         speaker: opening.registry.myself(),
         wants: opening.node,
+        origin: opening.registry.origin(),
     };
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Hello, 0, &greeting.encode());
@@ -238,6 +242,7 @@ async fn converse(opening: &LinkOpening, outgoing: &Outgoing, connection: Connec
         speaker,
     } = connection;
     let (read_half, write_half) = stream.into_split();
+    let _standing = opening.registry.stand(speaker);
     tokio::select! {
         ended = receive(opening, outgoing, (read_half, reader, speaker)) => ended,
         ended = send(opening, outgoing, (write_half, speaker)) => ended,
@@ -253,7 +258,7 @@ async fn receive(
         loop {
             match reader.next() {
                 Ok(Some(frame)) => {
-                    if !opening.registry.is_current(&speaker) {
+                    if !opening.registry.hears(&speaker) {
                         return Ended::outdated();
                     }
                     match frame.kind {

@@ -13,8 +13,8 @@
 //!
 //! | kind | who sends it | payload, and its greatest length |
 //! |---|---|---|
-//! | 1 hello | dialler, first | a greeting: 60 |
-//! | 2 welcome | listener, first | a greeting: 60 |
+//! | 1 hello | dialler, first | a greeting: 198 |
+//! | 2 welcome | listener, first | a greeting: 198 |
 //! | 3 refusal | listener, instead | why: 500 |
 //! | 4 raft | dialler | a frame of `esker_raft`: 16 MiB |
 //! | 5 ask | dialler | as `ask.rs` has it: 2 MiB |
@@ -26,13 +26,15 @@
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
 //! | 0 | 8 | bytes | `ESKRPEER` |
-//! | 8 | 4 | u32 | version: 1 |
+//! | 8 | 4 | u32 | version: 2 |
 //! | 12 | 8 | u64 | cluster; 0 for one who belongs to none yet |
 //! | 20 | 8 | u64 | node that speaks; 0 for one who has no number yet |
 //! | 28 | 8 | u64 | its incarnation: how often its directory was opened |
 //! | 36 | 8 | u64 | a number that its process has drawn |
 //! | 44 | 8 | u64 | node that it wants to speak to; 0 for whoever listens |
-//! | 52 | 8 | u64 | 0 |
+//! | 52 | 16 | bytes | where the speaker listens for nodes: IPv6, or IPv4 mapped into it |
+//! | 68 | 2 | u16 | the port of that; 0 for one who does not say it |
+//! | 70 | 8 × 16 | u64 | as at 36, of the processes before it, the last one first; 0: unknown |
 //!
 //! A refusal:
 //!
@@ -50,22 +52,27 @@
 //! | 4 | a later incarnation was seen |
 //! | 5 | another process with that number was seen |
 //! | 6 | there are too many |
+//! | 7 | an earlier process of that number may live still: ask again |
+//! | 8 | the directory has parted from the one that was seen |
 //!
 //! Integers are little-endian. Valid if and only if the kind is known, the bytes that are 0 are 0,
 //! the length is no greater than that of its kind, the number is 0 where it must be and not 0 where
-//! it must not, and the checksum is that of the bytes. A greeting has 60 bytes, that magic and that
-//! version, and its speaker has a number if and only if it has a cluster. A refusal has a byte at
-//! least.
+//! it must not, and the checksum is that of the bytes. A greeting has 198 bytes, that magic and
+//! that version, its speaker has a number if and only if it has a cluster, and no address without a
+//! port. A refusal has a byte at least.
 
 use std::fmt;
+use std::net::{Ipv6Addr, SocketAddr};
 
 use esker_rpc::codec::Incoming;
+
+use crate::node::limits::LINEAGE;
 
 /// Bytes before the payload.
 pub const HEAD_BYTES: usize = 20;
 
 /// Bytes of a greeting.
-pub const GREETING_BYTES: usize = 60;
+pub const GREETING_BYTES: usize = LINEAGE_FROM + 8 * LINEAGE;
 
 /// Most bytes of a refusal.
 pub const REFUSAL_BYTES_MAX: usize = 500;
@@ -80,7 +87,10 @@ pub const ANSWER_BYTES_MAX: usize = 34 << 20;
 pub const RAFT_BYTES_MAX: usize = 16 << 20;
 
 const MAGIC: [u8; 8] = *b"ESKRPEER";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+const LINEAGE_FROM: usize = 70;
+
 const CHECKED_FROM: usize = 8;
 
 /// What a frame is.
@@ -296,6 +306,16 @@ pub struct Speaker {
     pub instance: u64,
 }
 
+/// Where a process is reached, and which ones came before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Where it listens for other nodes; none if it does not say so.
+    pub address: Option<SocketAddr>,
+    /// The numbers that those processes drew which had its directory open before, the last one
+    /// first; 0 where none is known.
+    pub before: [u64; LINEAGE],
+}
+
 /// What begins a connection, from either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Greeting {
@@ -303,6 +323,8 @@ pub struct Greeting {
     pub speaker: Speaker,
     /// The node that it wants to speak to; 0 for whoever listens.
     pub wants: u64,
+    /// Where the speaker is reached, and who came before it.
+    pub origin: Origin,
 }
 
 impl Greeting {
@@ -317,8 +339,11 @@ impl Greeting {
             speaker.incarnation,
             speaker.instance,
             self.wants,
-            0,
         ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        put_address(&mut bytes, self.origin.address);
+        for number in self.origin.before {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         assert_eq!(bytes.len(), GREETING_BYTES);
@@ -346,12 +371,15 @@ impl Greeting {
             incarnation: long(bytes, 28),
             instance: long(bytes, 36),
         };
-        if long(bytes, 52) != 0 || (speaker.cluster == 0) != (speaker.node == 0) {
+        let address = address(bytes).ok_or(PeerError::Payload("greeting"))?;
+        if (speaker.cluster == 0) != (speaker.node == 0) {
             return Err(PeerError::Payload("greeting"));
         }
+        let before = std::array::from_fn(|at| long(bytes, LINEAGE_FROM + 8 * at));
         Ok(Greeting {
             speaker,
             wants: long(bytes, 44),
+            origin: Origin { address, before },
         })
     }
 }
@@ -373,11 +401,15 @@ pub enum Reason {
     SecondHolder,
     /// There are too many.
     TooMany,
+    /// An earlier process of that number may live still: the dialler is to ask again.
+    EarlierLives,
+    /// The directory has parted from the one that was seen: one is a copy of the other.
+    Parted,
 }
 
 impl Reason {
     /// Every reason at the place that is its byte.
-    const ALL: [Reason; 7] = [
+    const ALL: [Reason; 9] = [
         Reason::Other,
         Reason::OtherCluster,
         Reason::WrongNode,
@@ -385,6 +417,8 @@ impl Reason {
         Reason::Outdated,
         Reason::SecondHolder,
         Reason::TooMany,
+        Reason::EarlierLives,
+        Reason::Parted,
     ];
 }
 
@@ -417,6 +451,30 @@ impl Refusal {
             reason: known.copied().unwrap_or(Reason::Other),
             words: String::from_utf8_lossy(words).into_owned(),
         })
+    }
+}
+
+fn put_address(bytes: &mut Vec<u8>, address: Option<SocketAddr>) {
+    let octets = match address.map(|address| address.ip()) {
+        Some(std::net::IpAddr::V4(ip)) => ip.to_ipv6_mapped().octets(),
+        Some(std::net::IpAddr::V6(ip)) => ip.octets(),
+        None => [0; 16],
+    };
+    bytes.extend_from_slice(&octets);
+    let port = address.map_or(0, |address| address.port());
+    bytes.extend_from_slice(&port.to_le_bytes());
+}
+
+// The address in a greeting, if one is there; `None` if there is neither one nor none.
+fn address(bytes: &[u8; GREETING_BYTES]) -> Option<Option<SocketAddr>> {
+    let octets: [u8; 16] = *bytes[52..].first_chunk()?;
+    let port = u16::from_le_bytes(*bytes[68..].first_chunk()?);
+    match port {
+        0 => (octets == [0; 16]).then_some(None),
+        _ => {
+            let ip = Ipv6Addr::from(octets).to_canonical();
+            Some(Some(SocketAddr::new(ip, port)))
+        }
     }
 }
 

@@ -114,6 +114,11 @@ impl Links {
         self.lock().get(&node).is_some_and(Link::is_up)
     }
 
+    /// As [`Registry::address`].
+    pub fn address(&self, node: u64) -> Option<(u64, SocketAddr)> {
+        self.registry.address(node)
+    }
+
     /// As [`Registry::ousted`].
     pub fn ousted(&self) -> Option<String> {
         self.registry.ousted()

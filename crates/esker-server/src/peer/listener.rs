@@ -243,6 +243,7 @@ async fn greet<S>(
                 let welcome = Greeting {
                     speaker: door.registry.myself(),
                     wants: greeting.speaker.node,
+                    origin: door.registry.origin(),
                 };
                 put_frame(&mut bytes, Kind::Welcome, 0, &welcome.encode());
                 stream.write_all(&bytes).await?;
@@ -277,6 +278,7 @@ async fn converse<S: PeerService>(
         return Some(Ended::new(PeerCause::TooMany, words));
     };
     let place = (!is_nameless).then(|| door.places.take(speaker.node));
+    let _standing = door.registry.stand(speaker);
     let lost_place = async {
         match &place {
             Some(place) => {
@@ -378,7 +380,7 @@ impl<S: PeerService> Reading<'_, S> {
     }
 
     fn take(&self, frame: Frame) -> Result<(), Ended> {
-        if !self.door.registry.is_current(&self.speaker) {
+        if !self.door.registry.hears(&self.speaker) {
             return Err(Ended::outdated());
         }
         match frame.kind {

@@ -1,19 +1,38 @@
 //! Who holds which identity: a second holder of one is refused.
 //!
-//! Each opening of a directory raises its incarnation, and each process draws a number. The process
-//! with the highest incarnation holds the node's number, and of two with the same the one that
-//! spoke first. A node that was started again has a higher one than before. So has a copy of its
-//! directory that runs beside it, and looks no different: the others heed the copy, refuse the
-//! original with the reason, and that one is to stop ([`Registry::ousted`]).
+//! Each opening of a directory raises its incarnation, and each process draws a number; a directory
+//! remembers the numbers of those that had it open before. The process with the highest incarnation
+//! holds the node's number, and of two with the same the one that spoke first. A node that was
+//! started again has a higher one than before. So has a copy of its directory that runs beside it.
+//! They are told apart by three things:
+//!
+//! - The process of before still speaks: the later one is told to ask again, and once the earlier
+//!   one has been heard a second after that, it is refused for good. One that was killed speaks no
+//!   more, and its connections end, at the latest after the silence that ends any.
+//! - The process that was seen is none of those that the later one says came before it: the
+//!   directories have parted, and whoever comes second is refused.
+//! - A node that meets its own number met a copy of itself.
+//!
+//! Who is refused so is to stop ([`Registry::ousted`]). What is not found out: a copy that is
+//! opened while nobody here hears the original, because that one has ended, hangs, or was cut off.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crate::peer::format::{Greeting, Reason, Refusal, Speaker};
+use tokio::time::Instant;
+
+use crate::peer::format::{Greeting, Origin, Reason, Refusal, Speaker};
 
 /// Nodes that are remembered at most: a stranger on loopback may invent numbers.
 const NODES_MAX: usize = 10_000;
+
+/// How long after a later process has come the earlier one must have been heard to be there still.
+/// What is heard sooner may have been under way when it was killed; a node that lives says so each
+/// second.
+const PROOF: Duration = Duration::from_secs(1);
 
 /// Why a node is not spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +47,12 @@ pub enum Stranger {
     Outdated(u64),
     /// Another process with its number and incarnation was seen: one is a copy of the other.
     SecondHolder,
+    /// The process of before, of that incarnation, may live still.
+    EarlierLives(u64),
+    /// The process of before, of that incarnation, was heard after this one had come.
+    Impostor(u64),
+    /// Incarnation so and so was seen, and is none of those before this one.
+    Parted(u64),
     /// More nodes than there can be have spoken.
     TooMany,
 }
@@ -51,6 +76,18 @@ impl fmt::Display for Stranger {
             Stranger::SecondHolder => {
                 out.write_str("another process has that number: a copy of its directory?")
             }
+            Stranger::EarlierLives(seen) => {
+                write!(out, "incarnation {seen} of that node has not ended yet")
+            }
+            Stranger::Impostor(seen) => write!(
+                out,
+                "incarnation {seen} of that node lives and speaks: this is a copy of its directory"
+            ),
+            Stranger::Parted(seen) => write!(
+                out,
+                "incarnation {seen} of that node, which was seen, was of another directory: one is \
+                 a copy of the other"
+            ),
             Stranger::TooMany => out.write_str("too many nodes have spoken"),
         }
     }
@@ -63,26 +100,50 @@ impl From<Stranger> for Reason {
             Stranger::WrongNode(_) => Reason::WrongNode,
             Stranger::Myself => Reason::Myself,
             Stranger::Outdated(_) => Reason::Outdated,
-            Stranger::SecondHolder => Reason::SecondHolder,
+            Stranger::SecondHolder | Stranger::Impostor(_) => Reason::SecondHolder,
+            Stranger::EarlierLives(_) => Reason::EarlierLives,
+            Stranger::Parted(_) => Reason::Parted,
             Stranger::TooMany => Reason::TooMany,
         }
     }
+}
+
+/// Who holds a number, as far as was seen.
+#[derive(Debug)]
+struct Holder {
+    incarnation: u64,
+    instance: u64,
+    /// Where it listens.
+    address: Option<SocketAddr>,
+    /// Connections to it and from it that stand.
+    standing: usize,
+    /// The process that came last to take its place, and when it came first.
+    rival: Option<(u64, Instant)>,
+    /// The holder was heard after that.
+    is_proven: bool,
 }
 
 /// What is known of who holds which number. Any thread may ask.
 #[derive(Debug)]
 pub struct Registry {
     myself: Speaker,
-    /// By node the incarnation and the number of its process. Taken last.
-    seen: Mutex<BTreeMap<u64, (u64, u64)>>,
+    origin: Origin,
+    /// By node. Taken last.
+    seen: Mutex<BTreeMap<u64, Holder>>,
     ousted: Mutex<Option<String>>,
 }
 
 impl Registry {
     /// One of a node that says of itself that it is `myself`.
     pub fn new(myself: Speaker) -> Registry {
+        Registry::of(myself, Origin::default())
+    }
+
+    /// As [`Registry::new`], of a node that says as well where it is and who came before it.
+    pub fn of(myself: Speaker, origin: Origin) -> Registry {
         Registry {
             myself,
+            origin,
             seen: Mutex::default(),
             ousted: Mutex::default(),
         }
@@ -93,11 +154,32 @@ impl Registry {
         self.myself
     }
 
+    /// What it says of where it is, and of who came before it.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Where a node listens as it said itself, and its incarnation.
+    pub fn address(&self, node: u64) -> Option<(u64, SocketAddr)> {
+        let seen = self.lock();
+        let holder = seen.get(&node)?;
+        holder.address.map(|address| (holder.incarnation, address))
+    }
+
+    /// A connection to `speaker` or from it stands until the answer is dropped.
+    pub fn stand(self: &Arc<Self>, speaker: Speaker) -> Standing {
+        self.count(&speaker, |standing| standing + 1);
+        Standing {
+            registry: Arc::clone(self),
+            speaker,
+        }
+    }
+
     /// A node that this one dialled has refused it so.
     pub fn hear(&self, refusal: &Refusal) {
         let is_ousted = matches!(
             refusal.reason,
-            Reason::Myself | Reason::Outdated | Reason::SecondHolder
+            Reason::Myself | Reason::Outdated | Reason::SecondHolder | Reason::Parted
         );
         if is_ousted && self.myself().node != 0 {
             let mut ousted = self.ousted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +207,7 @@ impl Registry {
         if speaker.cluster != myself.cluster {
             return Err(Stranger::OtherCluster(speaker.cluster));
         }
-        self.note(speaker)
+        self.note(speaker, &greeting.origin)
     }
 
     /// Whether whoever answered this node's greeting, which wanted `wanted`, is that node.
@@ -138,7 +220,7 @@ impl Registry {
         if myself.cluster != 0 && speaker.cluster != myself.cluster {
             return Err(Stranger::OtherCluster(speaker.cluster));
         }
-        self.note(speaker)
+        self.note(speaker, &welcome.origin)
     }
 
     /// Whether `speaker` is still the one that holds its number.
@@ -147,12 +229,24 @@ impl Registry {
         if speaker.node == myself.node {
             return speaker.node == 0 || speaker.instance == myself.instance;
         }
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        speaker.node == 0
-            || seen.get(&speaker.node) == Some(&(speaker.incarnation, speaker.instance))
+        let seen = self.lock();
+        speaker.node == 0 || seen.get(&speaker.node).is_some_and(|it| it.is(speaker))
     }
 
-    fn note(&self, speaker: &Speaker) -> Result<(), Stranger> {
+    /// Something came from `speaker`. Whether it is still the one that holds its number.
+    pub fn hears(&self, speaker: &Speaker) -> bool {
+        let mut seen = self.lock();
+        if let Some(holder) = seen.get_mut(&speaker.node)
+            && holder.is(speaker)
+            && let Some((_, since)) = holder.rival
+        {
+            holder.is_proven |= since.elapsed() >= PROOF;
+        }
+        drop(seen);
+        self.is_current(speaker)
+    }
+
+    fn note(&self, speaker: &Speaker, origin: &Origin) -> Result<(), Stranger> {
         let myself = self.myself();
         if speaker.node == myself.node {
             return match speaker.instance == myself.instance {
@@ -161,20 +255,92 @@ impl Registry {
                 false => Err(Stranger::Myself),
             };
         }
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.lock();
         if seen.len() >= NODES_MAX && !seen.contains_key(&speaker.node) {
             return Err(Stranger::TooMany);
         }
-        let now = (speaker.incarnation, speaker.instance);
-        let before = *seen.entry(speaker.node).or_insert(now);
-        if before.0 > now.0 {
-            return Err(Stranger::Outdated(before.0));
+        let new = Holder {
+            incarnation: speaker.incarnation,
+            instance: speaker.instance,
+            address: origin.address,
+            standing: 0,
+            rival: None,
+            is_proven: false,
+        };
+        let Some(holder) = seen.get_mut(&speaker.node) else {
+            seen.insert(speaker.node, new);
+            return Ok(());
+        };
+        if holder.is(speaker) {
+            holder.address = origin.address.or(holder.address);
+            return Ok(());
         }
-        if before.0 == now.0 && before.1 != now.1 {
-            return Err(Stranger::SecondHolder);
-        }
-        seen.insert(speaker.node, now);
+        holder.yields_to(speaker, origin)?;
+        *holder = new;
         Ok(())
+    }
+
+    fn count(&self, speaker: &Speaker, counted: impl FnOnce(usize) -> usize) {
+        let mut seen = self.lock();
+        let holder = seen.get_mut(&speaker.node);
+        if let Some(holder) = holder.filter(|holder| holder.is(speaker)) {
+            holder.standing = counted(holder.standing);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Holder>> {
+        // A panic between two lines of this file leaves the map as it was.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Holder {
+    fn is(&self, speaker: &Speaker) -> bool {
+        (self.incarnation, self.instance) == (speaker.incarnation, speaker.instance)
+    }
+
+    /// Whether another process may take its place.
+    fn yields_to(&mut self, speaker: &Speaker, origin: &Origin) -> Result<(), Stranger> {
+        let Some(later) = speaker.incarnation.checked_sub(self.incarnation) else {
+            return Err(Stranger::Outdated(self.incarnation));
+        };
+        let Some(before) = later.checked_sub(1) else {
+            return Err(Stranger::SecondHolder);
+        };
+        // The process that had the directory open when it was of the holder's incarnation.
+        let before = usize::try_from(before).ok();
+        let before = before.and_then(|before| origin.before.get(before).copied());
+        if before.is_some_and(|before| before != 0 && before != self.instance) {
+            return Err(Stranger::Parted(self.incarnation));
+        }
+        if self.standing == 0 {
+            return Ok(());
+        }
+        match self.rival {
+            Some((rival, _)) if rival == speaker.instance => {}
+            _ => {
+                self.rival = Some((speaker.instance, Instant::now()));
+                self.is_proven = false;
+            }
+        }
+        Err(match self.is_proven {
+            true => Stranger::Impostor(self.incarnation),
+            false => Stranger::EarlierLives(self.incarnation),
+        })
+    }
+}
+
+/// A connection that stands.
+#[derive(Debug)]
+pub struct Standing {
+    registry: Arc<Registry>,
+    speaker: Speaker,
+}
+
+impl Drop for Standing {
+    fn drop(&mut self) {
+        self.registry
+            .count(&self.speaker, |standing| standing.saturating_sub(1));
     }
 }
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use esker_raft::NodeId;
 use esker_raft::codec::DecodeError;
 
-use crate::meta::directive::{Directive, TableFacts, decode_directives, encode_directives};
+use crate::meta::directive::{
+    Directive, NodeFacts, TableFacts, decode_directives, encode_directives,
+};
 use crate::meta::ids::TableId;
-use crate::meta::rows::Addresses;
 
 /// Names of the facts that a node keeps: the last list of tables and of nodes that it was told.
 pub const FACTS: [&str; 2] = ["tables", "nodes"];
@@ -22,7 +23,7 @@ pub struct Knowledge {
     /// Counts what meta tells of nodes.
     pub nodes_revision: u64,
     /// Where nodes are reached.
-    pub nodes: BTreeMap<NodeId, Addresses>,
+    pub nodes: BTreeMap<NodeId, NodeFacts>,
 }
 
 impl Knowledge {
@@ -51,7 +52,8 @@ impl Knowledge {
             }
             Directive::Nodes { revision, nodes } => {
                 self.nodes_revision = *revision;
-                self.nodes = nodes.iter().cloned().collect();
+                let by_id = nodes.iter().map(|facts| (facts.node, facts.clone()));
+                self.nodes = by_id.collect();
                 FACTS[1]
             }
             _ => return None,

@@ -10,7 +10,7 @@ use esker_raft::{GroupId, Member, NodeId, Status};
 use tokio::sync::watch;
 
 use crate::log_lines::{Level, LogLines};
-use crate::meta::directive::decode_directives;
+use crate::meta::directive::{NodeFacts, decode_directives};
 use crate::meta::ids::META;
 use crate::meta::report::Report;
 use crate::meta::state::State;
@@ -73,7 +73,8 @@ pub(crate) struct Brain {
     is_news: bool,
     reported: Option<Duration>,
     ticked: Option<Duration>,
-    /// Those whom the node was told to join, until it knows where the others are.
+    /// Those whom the node was told to join, until it is connected to all nodes that it knows: they
+    /// may be where meta has not heard of yet, or cannot for want of a majority.
     seeds: Vec<Link>,
 }
 
@@ -86,6 +87,7 @@ impl Brain {
         let links = &around.links;
         let seeds = seeds
             .into_iter()
+            .filter(|address| *address != reporter.home().addresses.peer)
             .map(|address| links.open(0, address))
             .collect();
         let mut brain = Brain {
@@ -221,6 +223,7 @@ impl Brain {
                 let why = format!("another process holds this node's number: {why}");
                 self.around.faults.tell(why);
             }
+            self.use_addresses();
             let state = self.state();
             let pending = Arc::clone(&self.around.pending);
             let mut draw = || pending.add(Waiting::Brain);
@@ -306,7 +309,8 @@ impl Brain {
             .filter(|node| *node != myself && self.tried % 3 != 2);
         told.or_else(|| {
             let metas = self.knowledge.nodes.iter();
-            let metas = metas.filter(|(node, row)| row.meta.is_some() && **node != myself);
+            let metas =
+                metas.filter(|(node, row)| row.addresses.meta.is_some() && **node != myself);
             let metas: Vec<NodeId> = metas.map(|row| *row.0).collect();
             (!metas.is_empty()).then(|| metas[self.tried % metas.len()])
         })
@@ -359,15 +363,30 @@ impl Brain {
             let facts = FactsOfTable { default_ttl_s };
             self.around.replicas.set_table(table.0, facts);
         }
-        let nodes = self.knowledge.nodes.iter();
-        let addresses = nodes
-            .map(|(node, addresses)| (node.0, addresses.peer))
-            .collect();
-        self.around.links.set_addresses(&addresses);
-        if !self.knowledge.nodes.is_empty() {
-            self.seeds.clear();
-        }
+        self.use_addresses();
         self.around.known.set(self.knowledge.clone());
+    }
+
+    /// Where the others are: as they said themselves in their last life that was heard of, or as
+    /// meta says.
+    fn use_addresses(&mut self) {
+        let links = &self.around.links;
+        let place = |facts: &NodeFacts| {
+            let heard = links.address(facts.node.0);
+            let newer = heard.filter(|(incarnation, _)| *incarnation >= facts.incarnation);
+            newer.map_or(facts.addresses.peer, |(_, address)| address)
+        };
+        let nodes = self.knowledge.nodes.iter();
+        let addresses: BTreeMap<u64, SocketAddr> =
+            nodes.map(|(node, facts)| (node.0, place(facts))).collect();
+        links.set_addresses(&addresses);
+        let myself = self.reporter.home().identity.node.0;
+        let mut others = addresses.keys().filter(|node| **node != myself);
+        if !addresses.is_empty() {
+            let is_whole = others.all(|node| links.is_up(*node));
+            // One that has answered has said who it is, and has a link under its number.
+            self.seeds.retain(|seed| !is_whole && !seed.is_up());
+        }
     }
 
     fn state(&self) -> Arc<State> {

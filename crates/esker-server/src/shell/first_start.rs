@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use esker::internals::env::bundle::Env;
@@ -10,7 +10,7 @@ use esker_raft::NodeId;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
-use crate::log_lines::LogLines;
+use crate::log_lines::{Level, LogLines, Seldom};
 use crate::meta::codec;
 use crate::meta::command::{Deed, NewNode};
 use crate::meta::ids::ClusterId;
@@ -83,14 +83,21 @@ async fn register(
     let ask = Ask::Register(codec::encode(NEW_NODE_VERSION, &node)).encode();
     let deadline = Instant::now() + JOINING_MAX;
     let mut last = String::new();
+    let tries = Seldom::default();
     while Instant::now() < deadline {
         for address in &settings.join {
-            match ask_one(*address, &ask, nonce, log).await {
+            let (answer, said) = ask_one(*address, &ask, nonce).await;
+            last = match answer {
                 Answer::Done(bytes) => return numbers(&bytes),
-                Answer::Refused(error) => last = format!("{address} answers {error}"),
-                Answer::Unknown => last = format!("{address} does not answer"),
-                Answer::NotLeader(_) => last = format!("{address} knows no leader of meta"),
-            }
+                Answer::NotLeader(_) => format!("{address} knows no leader of the meta service"),
+                Answer::Unknown if said.is_empty() => format!("{address} does not answer"),
+                Answer::Refused(error) if said.is_empty() => format!("{address} answers {error}"),
+                Answer::Unknown | Answer::Refused(_) => said,
+            };
+        }
+        if let Some(count) = tries.count() {
+            let line = format!("no node gives this one a number yet: {last} ({count} tries)");
+            log.write(Level::Warning, &line);
         }
         sleep(BETWEEN).await;
     }
@@ -111,7 +118,15 @@ fn numbers(bytes: &[u8]) -> Result<(u64, NodeId), String> {
     numbers.ok_or_else(|| "the cluster's answer makes no sense".to_owned())
 }
 
-async fn ask_one(address: SocketAddr, ask: &[u8], instance: u64, log: &LogLines) -> Answer {
+/// Asks one node; what the link has said last of why it does not stand is beside the answer.
+async fn ask_one(address: SocketAddr, ask: &[u8], instance: u64) -> (Answer, String) {
+    let said: Arc<Mutex<String>> = Arc::default();
+    let hear = Arc::clone(&said);
+    let log = LogLines::new(move |_, line| {
+        // A text is whole whatever a thread that panicked was about to do; here and below.
+        let mut said = hear.lock().unwrap_or_else(PoisonError::into_inner);
+        line.clone_into(&mut said);
+    });
     let nobody = Speaker {
         cluster: 0,
         node: 0,
@@ -124,12 +139,14 @@ async fn ask_one(address: SocketAddr, ask: &[u8], instance: u64, log: &LogLines)
         address,
         registry: Arc::new(Registry::new(nobody)),
         settings: settings.clone(),
-        log: log.clone(),
+        log,
         on_broken: Arc::new(|_| {}),
     });
     let (tell, told) = oneshot::channel();
     // The receiver waits right below.
     let asker = Asker::new(move |answer| drop(tell.send(answer)));
     link.sending().ask(ask.to_vec(), ATTEMPT, asker, &settings);
-    told.await.unwrap_or(Answer::Unknown)
+    let answer = told.await.unwrap_or(Answer::Unknown);
+    let said = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    (answer, said)
 }

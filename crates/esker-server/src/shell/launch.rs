@@ -16,7 +16,7 @@ use crate::front::{DoorKind, Front, Opening};
 use crate::log_lines::{Level, LogLines, Seldom};
 use crate::meta::rows::Addresses;
 use crate::node::{Applying, Consensus, Found, Identity, Images, Logging, Replicas, Stages};
-use crate::peer::format::Speaker;
+use crate::peer::format::{Origin, Speaker};
 use crate::peer::link::LinkSettings;
 use crate::peer::links::Links;
 use crate::peer::listener::{PeerListener, PeerOpening};
@@ -69,6 +69,7 @@ pub(crate) struct Launched {
     pub(crate) db: Db,
     pub(crate) lock: Box<dyn DirLock>,
     pub(crate) faults: Faults,
+    pub(crate) known: Arc<Known>,
     pub(crate) serving: watch::Receiver<bool>,
 }
 
@@ -93,7 +94,7 @@ pub(crate) async fn launch(
     };
     let addresses = listeners.addresses()?;
     settle(env, settings, (&addresses, nonce), log).await?;
-    let (mut stages, found) = open_stages(env, settings, &addresses)?;
+    let (mut stages, found) = open_stages(env, settings, (&addresses, nonce)).await?;
     tell_found(&found, log);
     let knowledge = load_knowledge(&stages)?;
     if stages.identity.node == FOUNDER && knowledge.nodes.is_empty() {
@@ -187,6 +188,7 @@ impl Shell<'_> {
             db: stages.db,
             lock: stages.lock,
             faults: shared.faults,
+            known: shared.known,
             serving,
         })
     }
@@ -204,12 +206,17 @@ impl Shell<'_> {
     }
 
     fn shared(&self, stages: &Stages, knowledge: &Knowledge, inbox: Inbox) -> Shared {
-        let registry = Arc::new(Registry::new(Speaker {
+        let myself = Speaker {
             cluster: self.identity.cluster,
             node: self.identity.node.0,
             incarnation: self.identity.incarnation,
             instance: self.nonce,
-        }));
+        };
+        let origin = Origin {
+            address: Some(self.addresses.peer),
+            before: self.identity.before,
+        };
+        let registry = Arc::new(Registry::of(myself, origin));
         let gone = inbox.clone();
         let on_broken = Arc::new(move |node| gone.tell(Told::NodeGone(NodeId(node))));
         let links = Links::new(
@@ -282,11 +289,6 @@ impl Shell<'_> {
         let (log, handle) = (self.log.clone(), self.handle.clone());
         let sides = (parts.reporter, parts.leading);
         let (knowledge, seeds) = (parts.knowledge, self.settings.join.clone());
-        let seeds = if knowledge.nodes.is_empty() {
-            seeds
-        } else {
-            Vec::new()
-        };
         let raft = spawn("raft", faults, move || {
             // Links are opened from this thread.
             let _runtime = handle.enter();

@@ -1,5 +1,6 @@
 //! What comes before the parts of a node: its ports, its directory, and what it knows already.
 
+use std::io::ErrorKind::AddrInUse;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use esker::ErrorKind;
 use esker::internals::env::bundle::Env;
 use esker_raft::{Member, Options, ReplicaId};
 use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep};
 
 use crate::front::listen;
 use crate::log_lines::{Level, LogLines};
@@ -20,6 +22,12 @@ use crate::shell::first_start::FOUNDER;
 use crate::shell::moments::Moments;
 use crate::shell::raft_thread::TICK;
 use crate::shell::settings::Settings;
+
+/// How long a process that was killed may keep its ports and its directory.
+const DYING_MAX: Duration = Duration::from_secs(1);
+
+/// How often they are tried again.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// Sockets that listen, and accept nobody yet.
 pub(crate) struct Listeners {
@@ -51,10 +59,20 @@ fn v4(address: SocketAddr) -> Result<SocketAddrV4, String> {
     }
 }
 
-/// Listens at `address`, which is for `what`.
+/// Listens at `address`, which is for `what`. A port that is taken is tried again: the process that
+/// had it may have been killed a moment ago.
 pub(crate) async fn door(what: &str, address: SocketAddr) -> Result<TcpListener, String> {
-    listen(address).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => format!(
+    let until = Instant::now() + DYING_MAX;
+    let listened = loop {
+        match listen(address).await {
+            Err(error) if error.kind() == AddrInUse && Instant::now() < until => {
+                sleep(AGAIN).await;
+            }
+            listened => break listened,
+        }
+    };
+    listened.map_err(|error| match error.kind() {
+        AddrInUse => format!(
             "{address}, for {what}, is taken by another program: end that one, or choose another \
              port (0 takes any that is free)"
         ),
@@ -62,11 +80,11 @@ pub(crate) async fn door(what: &str, address: SocketAddr) -> Result<TcpListener,
     })
 }
 
-/// Opens the directory.
-pub(crate) fn open_stages(
+/// Opens the directory, as soon as a process that was killed has let go of it.
+pub(crate) async fn open_stages(
     env: &Env,
     settings: &Settings,
-    addresses: &Addresses,
+    (addresses, instance): (&Addresses, u64),
 ) -> Result<(Stages, Found), String> {
     let ticks = |duration: Duration| {
         usize::try_from(duration.as_millis() / TICK.as_millis()).unwrap_or(usize::MAX)
@@ -74,6 +92,7 @@ pub(crate) fn open_stages(
     let memory = ("memory_limit".to_owned(), settings.memory_limit.to_string());
     let options = NodeOptions {
         server: addresses.client.to_string(),
+        instance,
         raft: Options {
             seed: settings.seed,
             election_ticks: ticks(settings.election_timeout),
@@ -85,7 +104,16 @@ pub(crate) fn open_stages(
         engine: [vec![memory], settings.engine.clone()].concat(),
         ..NodeOptions::default()
     };
-    open(env, &settings.dir, options).map_err(|error| match error.kind() {
+    let until = Instant::now() + DYING_MAX;
+    let opened = loop {
+        match open(env, &settings.dir, options.clone()) {
+            Err(error) if error.kind() == ErrorKind::Locked && Instant::now() < until => {
+                sleep(AGAIN).await;
+            }
+            opened => break opened,
+        }
+    };
+    opened.map_err(|error| match error.kind() {
         ErrorKind::Locked => format!(
             "another process has {} open: a node has its directory for itself",
             settings.dir.display()

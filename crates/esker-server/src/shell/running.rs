@@ -74,6 +74,12 @@ impl Node {
         self.launched.place
     }
 
+    /// Whether the cluster has a table, as far as this node was told.
+    pub fn has_tables(&self) -> bool {
+        let known = self.launched.known.get();
+        known.tables.values().any(|facts| !facts.is_dropped)
+    }
+
     /// Waits until the leader of meta has told the node what there is; false if that takes longer
     /// than `patience`.
     pub fn wait_until_serving(&self, patience: Duration) -> bool {

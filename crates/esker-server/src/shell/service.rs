@@ -184,7 +184,10 @@ impl NodeService {
 
     fn some_meta(&self) -> Option<NodeId> {
         let knowledge = self.known.get();
-        let mut metas = knowledge.nodes.iter().filter(|row| row.1.meta.is_some());
+        let mut metas = knowledge
+            .nodes
+            .iter()
+            .filter(|row| row.1.addresses.meta.is_some());
         metas
             .find(|row| self.links.is_up(row.0.0))
             .map(|row| *row.0)

@@ -11,7 +11,7 @@ use esker_server::log_lines::LogLines;
 use esker_server::peer::ask::{Answer, Ask, Asker};
 use esker_server::peer::bounds::PeerBounds;
 use esker_server::peer::cause::PeerCause;
-use esker_server::peer::format::{FrameReader, Greeting, Kind, Speaker, put_frame};
+use esker_server::peer::format::{FrameReader, Greeting, Kind, Origin, Speaker, put_frame};
 use esker_server::peer::link::LinkSettings;
 use esker_server::peer::links::Links;
 use esker_server::peer::listener::{Held, PeerListener, PeerOpening, PeerService};
@@ -286,22 +286,31 @@ async fn strangers_are_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn what_an_earlier_incarnation_says_is_not_heard() {
+async fn a_copy_of_a_node_that_lives_is_refused_and_told_to_stop() {
+    // It was opened later, as a restart would be; but the one before it still speaks.
     let mut node = Node::any(speaker(1, 1, 10)).await;
     let address = node.listener.address();
-    let before = Node::any(speaker(2, 4, 20)).await;
-    before.knows(1, address);
-    before.is_up(1).await;
-    let after = Node::any(speaker(2, 5, 21)).await;
-    after.knows(1, address);
-    after.is_up(1).await;
-    before.links.send(1, b"before".to_vec());
-    node.tells("a later incarnation of it has spoken").await;
-    after.links.send(1, b"after".to_vec());
+    let original = Node::any(speaker(2, 4, 20)).await;
+    original.knows(1, address);
+    original.is_up(1).await;
+    let copy = Node::any(speaker(2, 5, 21)).await;
+    copy.knows(1, address);
+    copy.tells("incarnation 4 of that node has not ended yet")
+        .await;
+    copy.tells("incarnation 4 of that node lives and speaks")
+        .await;
+    assert!(copy.registry.ousted().is_some());
+    assert!(original.registry.ousted().is_none());
+    original.links.send(1, b"goes on".to_vec());
     match node.hears().await {
-        Heard::Raft(2, frame) => assert_eq!(frame, b"after"),
+        Heard::Raft(2, frame) => assert_eq!(frame, b"goes on"),
         _ => panic!("nobody asked"),
     }
+    // Now it is a restart.
+    drop(original);
+    let after = Node::any(speaker(2, 5, 22)).await;
+    after.knows(1, address);
+    after.is_up(1).await;
 }
 
 #[tokio::test]
@@ -312,6 +321,7 @@ async fn hostile_bytes_are_closed_and_told() {
         let greeting = Greeting {
             speaker: myself,
             wants: 0,
+            origin: Origin::default(),
         };
         put_frame(&mut bytes, Kind::Hello, 0, &greeting.encode());
         bytes
@@ -367,6 +377,7 @@ async fn asks_of_a_node_that_hangs_are_bounded_and_all_are_told() {
     let welcome = Greeting {
         speaker: speaker(2, 1, 20),
         wants: 1,
+        origin: Origin::default(),
     };
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Welcome, 0, &welcome.encode());

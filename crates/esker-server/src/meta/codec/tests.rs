@@ -5,7 +5,9 @@ use std::fmt::Debug;
 use esker_raft::ChangeStep;
 
 use crate::meta::command::{Command, Deed, EnvChange, Wish};
-use crate::meta::directive::{Directive, TableFacts, decode_directives, encode_directives};
+use crate::meta::directive::{
+    Directive, NodeFacts, TableFacts, decode_directives, encode_directives,
+};
 use crate::meta::ids::{ClusterId, TableId};
 use crate::meta::outcome::{Cause, Outcome, Refusal};
 use crate::meta::report::{ReplicaReport, Report, Role};
@@ -155,7 +157,11 @@ fn some_directives() -> Vec<Directive> {
         },
         Directive::Nodes {
             revision: 5,
-            nodes: vec![(NodeId(1), addresses(1))],
+            nodes: vec![NodeFacts {
+                node: NodeId(1),
+                incarnation: 3,
+                addresses: addresses(1),
+            }],
         },
         Directive::Create {
             group,
@@ -250,7 +256,7 @@ fn every_row_is_read_as_it_was_written_or_refused() {
 #[test]
 fn a_list_takes_no_memory_for_what_is_not_there() {
     // Four thousand million directives, says the count.
-    let refused = decode_directives(&[1, 0xff, 0xff, 0xff, 0xff, 2]);
+    let refused = decode_directives(&[2, 0xff, 0xff, 0xff, 0xff, 2]);
     assert_eq!(refused.expect_err("so many").expected, "list");
     let refused = Report::decode(&vec![1; 2 << 20]);
     assert_eq!(refused.expect_err("so long").offset, 0);
@@ -325,6 +331,6 @@ fn bytes_are_what_they_were() {
     };
     assert_eq!(
         hex(&encode_directives(&[facts])),
-        "01010000000501000000000000000200000000000000"
+        "02010000000501000000000000000200000000000000"
     );
 }

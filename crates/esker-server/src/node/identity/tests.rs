@@ -18,17 +18,27 @@ fn dir() -> &'static Path {
 fn a_directory_has_one_owner_and_lives_that_are_counted() {
     let env = SimWorld::new(1).env();
     assert_eq!(read(&env, dir()).unwrap(), None);
-    let error = begin_life(&env, dir(), None).unwrap_err();
+    let error = begin_life(&env, dir(), (None, 0)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     create(&env, dir(), 77, NodeId(3)).unwrap();
-    for life in 1..=3 {
-        let identity = begin_life(&env, dir(), Some(77)).unwrap();
+    for life in 1..=20 {
+        let identity = begin_life(&env, dir(), (Some(77), 100 + life)).unwrap();
         assert_eq!((identity.node, identity.incarnation), (NodeId(3), life));
+        let before = (100..100 + life).rev().take(LINEAGE);
+        let before: Vec<u64> = before
+            .map(|number| if number == 100 { 0 } else { number })
+            .collect();
+        assert_eq!(identity.before[..before.len()], before);
+        assert!(
+            identity.before[before.len()..]
+                .iter()
+                .all(|number| *number == 0)
+        );
     }
     assert!(create(&env, dir(), 77, NodeId(4)).is_err());
-    let error = begin_life(&env, dir(), Some(78)).unwrap_err();
+    let error = begin_life(&env, dir(), (Some(78), 0)).unwrap_err();
     assert!(error.to_string().contains("cluster"), "{error}");
-    assert_eq!(read(&env, dir()).unwrap().unwrap().incarnation, 3);
+    assert_eq!(read(&env, dir()).unwrap().unwrap().incarnation, 20);
 }
 
 #[test]
@@ -46,12 +56,32 @@ fn each_changed_bit_is_noticed() {
         node: NodeId(6),
         incarnation: 7,
         is_settled: true,
+        instance: 8,
+        before: std::array::from_fn(|at| at as u64),
     });
     for bit in 0..whole.len() * 8 {
-        let mut bytes: [u8; FILE_BYTES] = whole[..].try_into().unwrap();
+        let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         assert!(decode(&bytes, dir()).is_err(), "bit {bit}");
     }
+}
+
+#[test]
+fn a_file_of_the_first_version_is_read() {
+    let mut bytes = MAGIC.to_vec();
+    bytes.push(1);
+    for word in [5u64, 6, 7] {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
+    bytes.push(1);
+    let crc = crc32c(&bytes);
+    bytes.extend_from_slice(&crc.to_le_bytes());
+    let known = decode(&bytes, dir()).unwrap();
+    assert_eq!(
+        (known.cluster, known.node, known.incarnation),
+        (5, NodeId(6), 7)
+    );
+    assert_eq!((known.instance, known.before), (0, [0; LINEAGE]));
 }
 
 #[test]
@@ -60,12 +90,12 @@ fn no_incarnation_is_used_twice_whatever_call_the_power_fails_at() {
         for mode in CrashMode::ALL {
             let world = SimWorld::new(skip);
             create(&world.env(), dir(), 9, NodeId(1)).unwrap();
-            begin_life(&world.env(), dir(), None).unwrap();
+            begin_life(&world.env(), dir(), (None, 1)).unwrap();
             let faulty = Arc::new(FaultFs::new(Arc::clone(&world.fs) as _, 1));
             faulty.set_plans(vec![Plan::once(Fault::PowerOff, Calls::Mutating, skip)]);
-            let told = begin_life(&world.env_with(faulty), dir(), None);
+            let told = begin_life(&world.env_with(faulty), dir(), (None, 2));
             let after = world.after_crash(mode, skip);
-            let next = begin_life(&after.env(), dir(), None).unwrap();
+            let next = begin_life(&after.env(), dir(), (None, 3)).unwrap();
             if let Ok(told) = told {
                 assert!(next.incarnation > told.incarnation, "{mode:?} {skip}");
             }

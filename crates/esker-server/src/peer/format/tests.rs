@@ -10,6 +10,13 @@ const GREETING: Greeting = Greeting {
         instance: 0xfeed,
     },
     wants: 5,
+    origin: Origin {
+        address: Some(SocketAddr::V4(std::net::SocketAddrV4::new(
+            std::net::Ipv4Addr::LOCALHOST,
+            0x8765,
+        ))),
+        before: [0xbeef, 0xcafe, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    },
 };
 
 fn read(bytes: &[u8]) -> Result<Vec<Frame>, PeerError> {
@@ -27,10 +34,10 @@ fn a_greeting_has_these_bytes() {
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Hello, 0, &GREETING.encode());
     let shown: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let expected = "3c000000c5929f8001000000000000000000000045534b52504545520100000088776655\
+    let expected = "c6000000d0b766a401000000000000000000000045534b52504545520200000088776655\
                     4433221103000000000000000900000000000000edfe0000000000000500000000000000\
-                    0000000000000000";
-    assert_eq!(shown, expected);
+                    00000000000000000000ffff7f0000016587efbe000000000000feca000000000000";
+    assert_eq!(shown, format!("{expected}{}", "00".repeat(14 * 8)));
     let frames = read(&bytes).unwrap();
     assert_eq!(Greeting::decode(&frames[0].payload), Ok(GREETING));
 }
@@ -110,8 +117,8 @@ fn refusals_say_why() {
 fn a_length_is_refused_before_its_bytes_come() {
     let mut head = Vec::new();
     put_frame(&mut head, Kind::Hello, 0, &[]);
-    head[..4].copy_from_slice(&61u32.to_le_bytes());
-    assert_eq!(read(&head), Err(PeerError::Length(61)));
+    head[..4].copy_from_slice(&199u32.to_le_bytes());
+    assert_eq!(read(&head), Err(PeerError::Length(199)));
     let mut head = Vec::new();
     put_frame(&mut head, Kind::Raft, 0, &[]);
     head[..4].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -123,10 +130,17 @@ fn greetings_of_others_are_told_apart() {
     let bytes = GREETING.encode();
     assert_eq!(Greeting::decode(b"GET / HTTP/1.1"), Err(PeerError::Magic));
     let mut newer = bytes.clone();
-    newer[8] = 2;
-    assert_eq!(Greeting::decode(&newer), Err(PeerError::Version(2)));
-    assert!(Greeting::decode(&bytes[..59]).is_err());
+    newer[8] = 3;
+    assert_eq!(Greeting::decode(&newer), Err(PeerError::Version(3)));
+    assert!(Greeting::decode(&bytes[..197]).is_err());
     assert!(Greeting::decode(&[&bytes[..], &[0]].concat()).is_err());
+    let mut nowhere = bytes.clone();
+    nowhere[68..70].fill(0);
+    assert_eq!(
+        Greeting::decode(&nowhere),
+        Err(PeerError::Payload("greeting")),
+        "an address without a port"
+    );
     let mut nameless = bytes;
     nameless[20] = 0;
     assert_eq!(

@@ -18,7 +18,13 @@ fn greeting(node: u64, incarnation: u64, instance: u64) -> Greeting {
             instance,
         },
         wants: 1,
+        origin: Origin::default(),
     }
+}
+
+fn after(mut greeting: Greeting, before: &[u64]) -> Greeting {
+    greeting.origin.before[..before.len()].copy_from_slice(before);
+    greeting
 }
 
 #[test]
@@ -87,4 +93,79 @@ fn a_node_that_is_told_of_another_holder_is_ousted() {
     registry.hear(&refusal(Stranger::SecondHolder));
     let words = registry.ousted().unwrap();
     assert!(words.contains("incarnation 9"), "{words}");
+}
+
+#[test]
+fn a_process_that_comes_while_the_one_before_speaks_is_a_copy() {
+    // The earlier one has a connection here: the later one asks again, and is refused for good once
+    // the earlier one has spoken a second later. It does not matter how often it was opened.
+    let registry = Arc::new(Registry::new(ME));
+    let original = greeting(2, 8, 200);
+    registry.admit(&original).unwrap();
+    let standing = registry.stand(original.speaker);
+    let copy = after(greeting(2, 9, 201), &[200]);
+    assert_eq!(registry.admit(&copy), Err(Stranger::EarlierLives(8)));
+    assert!(registry.hears(&original.speaker));
+    assert_eq!(
+        registry.admit(&copy),
+        Err(Stranger::EarlierLives(8)),
+        "what came at once may have been under way"
+    );
+    {
+        let mut seen = registry.lock();
+        let rival = &mut seen.get_mut(&2).unwrap().rival;
+        *rival = Some((201, Instant::now() - PROOF));
+    }
+    assert!(registry.hears(&original.speaker));
+    assert_eq!(registry.admit(&copy), Err(Stranger::Impostor(8)));
+    assert!(!registry.hears(&copy.speaker));
+    // Once the original is gone, one that comes after it is a restart.
+    drop(standing);
+    let restarted = after(greeting(2, 9, 202), &[200]);
+    assert_eq!(registry.admit(&restarted), Ok(()));
+    assert_eq!(registry.admit(&copy), Err(Stranger::SecondHolder));
+}
+
+#[test]
+fn a_restart_is_let_in_as_soon_as_the_connection_of_before_has_ended() {
+    let registry = Arc::new(Registry::new(ME));
+    let first = greeting(2, 8, 200);
+    registry.admit(&first).unwrap();
+    let connections = [registry.stand(first.speaker), registry.stand(first.speaker)];
+    let restarted = after(greeting(2, 9, 201), &[200]);
+    assert_eq!(registry.admit(&restarted), Err(Stranger::EarlierLives(8)));
+    drop(connections);
+    assert_eq!(registry.admit(&restarted), Ok(()));
+}
+
+#[test]
+fn directories_that_have_parted_are_told_apart_however_often_they_were_opened() {
+    let registry = Registry::new(ME);
+    registry.admit(&after(greeting(2, 9, 201), &[200])).unwrap();
+    // One that was copied before that, and opened more often since.
+    let copy = after(greeting(2, 11, 302), &[301, 300, 200]);
+    assert_eq!(registry.admit(&copy), Err(Stranger::Parted(9)));
+    // One that this one did not hear from for two openings.
+    let own = after(greeting(2, 12, 204), &[203, 202, 201, 200]);
+    assert_eq!(registry.admit(&own), Ok(()));
+    // So many openings later nobody can say.
+    let far = after(greeting(2, 99, 402), &[401, 400]);
+    assert_eq!(registry.admit(&far), Ok(()));
+}
+
+#[test]
+fn a_node_is_where_its_last_process_says() {
+    let registry = Registry::new(ME);
+    let at = |port: u16| Some(SocketAddr::from(([127, 0, 0, 1], port)));
+    let mut first = greeting(2, 8, 200);
+    registry.admit(&first).unwrap();
+    assert_eq!(registry.address(2), None, "it does not say");
+    first.origin.address = at(1);
+    registry.recognize(2, &first).unwrap();
+    assert_eq!(registry.address(2), at(1).map(|address| (8, address)));
+    let mut restarted = after(greeting(2, 9, 201), &[200]);
+    restarted.origin.address = at(2);
+    registry.admit(&restarted).unwrap();
+    assert_eq!(registry.admit(&first), Err(Stranger::Outdated(9)));
+    assert_eq!(registry.address(2), at(2).map(|address| (9, address)));
 }

@@ -1,5 +1,6 @@
 //! Tests of what a node knows of the cluster.
 
+use crate::meta::rows::Addresses;
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 
@@ -31,7 +32,11 @@ fn told() -> [Directive; 2] {
         },
         Directive::Nodes {
             revision: 9,
-            nodes: vec![(NodeId(3), addresses)],
+            nodes: vec![NodeFacts {
+                node: NodeId(3),
+                incarnation: 2,
+                addresses,
+            }],
         },
     ]
 }

@@ -24,6 +24,8 @@ fn home() -> Home {
             node: NodeId(2),
             incarnation: 5,
             is_settled: true,
+            instance: 0,
+            before: [0; 16],
         },
         addresses: Addresses {
             client: at(1),

@@ -1,0 +1,137 @@
+//! Who a node is and where: one that moved is found, and a copy of one is told from it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::cluster_commands::{Cluster, QUICK};
+use crate::tool::Bench;
+
+/// A node that was started by hand, and is killed with the test.
+struct ByHand(Child);
+
+impl ByHand {
+    fn start(bench: &Bench, words: &[&str]) -> ByHand {
+        let any = ["serve", "--json", "--meta-port", "0", "--data-port", "0"];
+        let mut command = bench.command(&[&any[..], &QUICK, words].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        ByHand(command.spawn().unwrap())
+    }
+
+    /// Waits until it serves, or ends.
+    fn serves(&mut self) -> bool {
+        let mut line = String::new();
+        let out = self.0.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut line).unwrap() > 0
+    }
+
+    /// Waits until it ends; its code and its lines.
+    fn ends(mut self) -> (i32, String) {
+        let mut lines = String::new();
+        let err = self.0.stderr.as_mut().unwrap();
+        err.read_to_string(&mut lines).unwrap();
+        (self.0.wait().unwrap().code().unwrap_or(-1), lines)
+    }
+
+    fn stop(self) -> String {
+        let pid = self.0.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        assert!(sent.success());
+        let (code, lines) = self.ends();
+        assert_eq!(code, 0, "{lines}");
+        lines
+    }
+}
+
+impl Drop for ByHand {
+    fn drop(&mut self) {
+        // It may have ended long ago; here and below.
+        let _ = self.0.kill();
+        // As above.
+        let _ = self.0.wait();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-r").args([from, to]).status();
+    assert!(copied.unwrap().success());
+}
+
+fn peer(row: &serde_json::Value) -> String {
+    row["peer"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_copy_of_a_node_that_runs_ends_and_the_original_goes_on() {
+    // Opened later, and told where two of the others are, but not where the original is.
+    let cluster = Cluster::start("3");
+    let rows = cluster.rows();
+    let bench = &cluster.bench;
+    copy(&bench.path("cluster/node2"), &bench.path("copy"));
+    let others = [peer(&rows[0]), peer(&rows[2])].join(",");
+    let words = ["--dir", "copy", "--peer-port", "0", "--join", &others];
+    let (code, lines) = ByHand::start(bench, &words).ends();
+    assert_eq!(code, 1, "{lines}");
+    assert!(
+        lines.contains("lives and speaks: this is a copy of its directory"),
+        "{lines}"
+    );
+    assert_eq!(cluster.states(), ["running"; 3]);
+    // One that was copied before the original was started again, and was opened more often.
+    cluster.ok(&[&["restart", "2"], &QUICK[..]].concat());
+    cluster.ok(&["kill", "2"]);
+    let (code, lines) = ByHand::start(bench, &words).ends();
+    assert_eq!(code, 1, "{lines}");
+    assert!(lines.contains("a copy of"), "{lines}");
+    cluster.ok(&[&["restart", "2"], &QUICK[..]].concat());
+    assert_eq!(cluster.states(), ["running"; 3]);
+}
+
+#[test]
+fn nodes_that_all_moved_find_one_another_by_those_they_are_told_to_join() {
+    // Nobody knows where anybody is, so there is no majority that could be told.
+    let cluster = Cluster::start("3");
+    cluster.ok(&["stop"]);
+    let ports: Vec<String> = {
+        let bound = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+        let bound: Vec<TcpListener> = bound.collect();
+        let port = |one: &TcpListener| one.local_addr().unwrap().port().to_string();
+        bound.iter().map(port).collect()
+    };
+    let join: Vec<String> = ports
+        .iter()
+        .map(|port| format!("127.0.0.1:{port}"))
+        .collect();
+    let join = join.join(",");
+    let mut nodes: Vec<ByHand> = (0..3)
+        .map(|at| {
+            let dir = format!("cluster/node{}", at + 1);
+            let words = ["--dir", &dir, "--peer-port", &ports[at], "--join", &join];
+            ByHand::start(&cluster.bench, &words)
+        })
+        .collect();
+    let serving: Vec<bool> = nodes.iter_mut().map(ByHand::serves).collect();
+    let lines: Vec<String> = nodes.into_iter().map(ByHand::stop).collect();
+    assert_eq!(serving, [true; 3], "{lines:#?}");
+    for lines in lines {
+        assert!(!lines.contains("does not answer yet"), "{lines}");
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_of_the_disk() {
+    // The shell bounds the length of files, which is signalled to the process.
+    let bench = Bench::new();
+    let tool = env!("CARGO_BIN_EXE_esker");
+    let words = "serve --dir node --meta-port 0 --data-port 0 --peer-port 0";
+    let ran = Command::new("bash")
+        .args(["-c", &format!("ulimit -f 64; exec {tool} {words}")])
+        .current_dir(bench.path(""))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let lines = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{lines}");
+    assert!(lines.contains("File too large"), "{lines}");
+}
