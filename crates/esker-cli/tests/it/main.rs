@@ -43,4 +43,5 @@ mod kv;
 mod cluster_tables;
 mod cluster_commands;
 mod cluster_identity;
+mod cluster_disk;
 mod cluster_examples;

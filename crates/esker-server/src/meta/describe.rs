@@ -86,9 +86,17 @@ fn partition(
         .find(|node| live.is_alive(*node) && has_address(node));
     let any = voters.iter().copied().find(has_address);
     let primary = led_last.or(alive).or(any);
+    // A copy that does not go on is none to count on, and neither is one that is damaged.
+    let is_sound = |node: &NodeId| {
+        let node = live.node(*node);
+        node.is_some_and(|node| {
+            let mut replicas = node.of_group(group);
+            replicas.all(|one| one.stall.is_none() && one.damage.is_none())
+        })
+    };
     let others = voters
         .iter()
-        .filter(|node| Some(**node) != primary && live.is_alive(**node));
+        .filter(|node| Some(**node) != primary && live.is_alive(**node) && is_sound(node));
     PartitionConfiguration {
         pid: Gpid {
             app_id: id.table.wire(),

@@ -1,6 +1,6 @@
 //! What a node tells the brain of itself, each second and whenever something has changed.
 //!
-//! The number of the layout (u8, 1), then [`Report`] as `codec.rs` writes it.
+//! The number of the layout (u8, 2), then [`Report`] as `codec.rs` writes it.
 
 use esker_raft::codec::DecodeError;
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
@@ -10,7 +10,7 @@ use crate::meta::ids::ClusterId;
 use crate::meta::limits::REPORT_BYTES_MAX;
 use crate::meta::rows::Addresses;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 choices! {
     /// What a replica does in its group.
@@ -71,6 +71,9 @@ fields! {
         pub bytes: u64,
         /// Why it takes no part any more, if it does not.
         pub damage: Option<String>,
+        /// Why it does not go on for now, if it does not: its disk is full, say. It is no copy that
+        /// counts while that lasts, and it comes back by itself.
+        pub stall: Option<String>,
         /// The members of its group, if it leads.
         pub configuration: Option<Configuration>,
     }

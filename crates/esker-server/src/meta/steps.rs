@@ -200,10 +200,11 @@ impl Way<'_> {
         !self.row.unmade.contains(&replica) && self.is_there(replica, node)
     }
 
-    /// Whether a node that lives reports the replica, and sound.
+    /// Whether a node that lives reports the replica, sound, and not that it does not go on.
     fn is_there(&self, replica: ReplicaId, node: NodeId) -> bool {
         let reported = self.live.replica(node, self.id, replica);
-        self.live.is_alive(node) && reported.is_some_and(|one| one.damage.is_none())
+        let is_sound = reported.is_some_and(|one| one.damage.is_none() && one.stall.is_none());
+        self.live.is_alive(node) && is_sound
     }
 }
 

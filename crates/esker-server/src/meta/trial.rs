@@ -287,6 +287,7 @@ impl Trial {
     ) {
         let report = self.reports.get_mut(&node).expect("a node that reports");
         report.replicas.push(ReplicaReport {
+            stall: None,
             group,
             replica,
             role: match members {

@@ -18,6 +18,7 @@ use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
 use crate::node::limits::ENTRIES_AT_ONCE;
 use crate::node::replicas::Replicas;
 use crate::node::request::{Answer, Reply, RequestId};
+use crate::node::stall;
 use crate::node::switch::{State, Switch, Switches};
 use crate::node::view::View;
 use crate::partition::ended::keyspace_options;
@@ -322,10 +323,16 @@ impl Applying {
                         machine.view.set_meta(Arc::clone(state));
                     }
                     machine.view.set_applied(entry.committed.index, clock_us);
+                    if machine.view.is_stalled() {
+                        machine.view.set_stall(None);
+                    }
                     let replies = &mut self.out.replies;
                     answer(&machine.view.place, entry, brought, replies);
                 }
-                Err(NotApplied::Later(_)) => {
+                Err(NotApplied::Later(error)) => {
+                    if let Some(words) = stall::words(&error) {
+                        machine.view.set_stall(Some(words.to_owned()));
+                    }
                     machine.is_parked = true;
                     self.parked.push(group);
                     break;

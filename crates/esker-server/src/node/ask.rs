@@ -93,6 +93,8 @@ pub struct Begin {
 /// What the raft log asks of the groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogPressure {
+    /// The disk has no room for the log: what this node leads is better led elsewhere.
+    pub has_no_room: bool,
     /// There is no room: writers are told that the node is busy.
     pub is_full: bool,
     /// Whoever lacks entries gets an image: nothing is kept for followers.

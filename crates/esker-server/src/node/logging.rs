@@ -150,6 +150,7 @@ impl Logging {
             }
         }
         Ok(LogPressure {
+            has_no_room: self.has_no_room,
             is_full: self.has_no_room || bytes > self.bytes_max,
             is_tight: bytes > self.bytes_max / 4 * 3,
             pins,

@@ -14,6 +14,8 @@
 
 pub mod request;
 pub mod limits;
+pub mod stall;
+pub mod reserve;
 pub mod keyspace_name;
 pub mod identity;
 pub mod switch;

@@ -21,6 +21,7 @@ use crate::node::limits::KEPT_ENTRIES;
 use crate::node::logging::Logging;
 use crate::node::rejoining::begin_all;
 use crate::node::replicas::{RaftLogHooks, Replicas};
+use crate::node::reserve;
 use crate::node::stages::{Found, Stages};
 use crate::node::switch::{Switch, Switches};
 
@@ -49,6 +50,8 @@ pub struct NodeOptions {
     pub log_bytes_max: u64,
     /// Entries of each group that are kept though nobody lacks them.
     pub kept_entries: u64,
+    /// Whether room on the disk is kept for the next opening.
+    pub keeps_reserve: bool,
     /// Settings of the engine by their names.
     pub engine: Vec<(String, String)>,
 }
@@ -64,6 +67,7 @@ impl Default for NodeOptions {
             log_segment_bytes: DiskLogOptions::default().segment_bytes,
             log_bytes_max: 4 << 30,
             kept_entries: KEPT_ENTRIES,
+            keeps_reserve: false,
             engine: Vec::new(),
         }
     }
@@ -80,6 +84,7 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
     }
     env.fs.create_dir_all(dir)?;
     let lock = env.fs.lock(&dir.join("LOCK"))?;
+    let has_given_up = options.keeps_reserve && reserve::give_up(env, dir)?;
     let identity = begin_life(env, dir, (options.cluster, options.instance))?;
     let segment_bytes = options.log_segment_bytes;
     let (log, opened) = DiskLog::open(env, &dir.join("raft"), DiskLogOptions { segment_bytes })?;
@@ -118,6 +123,7 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
         lock,
     };
     let mut found = Found {
+        is_short_of_space: has_given_up,
         loss: loss.as_ref().map(|loss| match &aside {
             Some(folder) => format!("{} (segments kept in {})", loss.error, folder.display()),
             None => loss.error.to_string(),
@@ -136,6 +142,9 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
             stages.db.drop_keyspace(&name)?;
             found.dropped.push(name);
         }
+    }
+    if options.keeps_reserve {
+        reserve::take(env, dir)?;
     }
     Ok((stages, found))
 }

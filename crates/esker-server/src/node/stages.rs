@@ -46,6 +46,8 @@ pub struct Found {
     pub dropped: Vec<String>,
     /// What the raft log has lost, if it has.
     pub loss: Option<String>,
+    /// The disk was full, and the room that was kept for this opening is used.
+    pub is_short_of_space: bool,
 }
 
 /// What leaves the node.

@@ -49,6 +49,8 @@ pub struct View {
     flushed: AtomicU64,
     unapplied_bytes: AtomicUsize,
     is_unreadable: AtomicBool,
+    stall: Mutex<Option<String>>,
+    is_stalled: AtomicBool,
 }
 
 impl View {
@@ -73,6 +75,8 @@ impl View {
             flushed: AtomicU64::new(0),
             unapplied_bytes: AtomicUsize::new(0),
             is_unreadable: AtomicBool::new(false),
+            stall: Mutex::default(),
+            is_stalled: AtomicBool::new(false),
         }
     }
 
@@ -195,6 +199,23 @@ impl View {
         self.is_unreadable.load(Ordering::SeqCst)
     }
 
+    /// Why it does not go on for now, if it does not: it is no good copy while that lasts.
+    pub fn stall(&self) -> Option<String> {
+        self.stall_cell().clone()
+    }
+
+    /// Whether it does not go on for now.
+    pub fn is_stalled(&self) -> bool {
+        self.is_stalled.load(Ordering::SeqCst)
+    }
+
+    /// It does not go on for that reason; `None` when it does again.
+    pub fn set_stall(&self, why: Option<String>) {
+        let mut stall = self.stall_cell();
+        self.is_stalled.store(why.is_some(), Ordering::SeqCst);
+        *stall = why;
+    }
+
     /// Bytes of entries that are committed and not applied.
     pub fn unapplied_bytes(&self) -> usize {
         self.unapplied_bytes.load(Ordering::SeqCst)
@@ -222,6 +243,11 @@ impl View {
     /// Everything up to that entry is in files.
     pub fn set_flushed(&self, index: u64) {
         self.flushed.fetch_max(index, Ordering::SeqCst);
+    }
+
+    // A text is whole whatever a thread that panicked was about to do.
+    fn stall_cell(&self) -> MutexGuard<'_, Option<String>> {
+        self.stall.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     // A standing is whole whatever a thread that panicked was about to do.

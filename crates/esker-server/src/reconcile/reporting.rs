@@ -120,6 +120,7 @@ impl Reporter {
 
 fn nothing_of(member: Member) -> ReplicaReport {
     ReplicaReport {
+        stall: None,
         group: member.group,
         replica: member.replica,
         role: Role::Learner,
@@ -138,6 +139,7 @@ fn of_view(view: &View, status: Option<&Status>) -> ReplicaReport {
         return ReplicaReport {
             applied: view.applied(),
             damage: view.standing().damage,
+            stall: view.stall(),
             ..nothing_of(member)
         };
     };
@@ -154,6 +156,7 @@ fn of_view(view: &View, status: Option<&Status>) -> ReplicaReport {
         // The engine's guess reads no file; without one the balancer counts replicas alone.
         bytes: view.keyspace.approximate_size::<&[u8]>(..).unwrap_or(0),
         damage: status.damage.map(str::to_owned),
+        stall: view.stall(),
         configuration: leads.then(|| status.configuration.clone()),
         ..nothing_of(member)
     }

@@ -8,6 +8,7 @@ use esker::{Error, ErrorKind, Result};
 use esker_raft::Member;
 
 use crate::log_lines::{Level, LogLines};
+use crate::node::stall;
 use crate::node::{Applied, Applying, Ask, Create, Work};
 use crate::shell::fault::Faults;
 use crate::shell::inbox::{Inbox, Told};
@@ -121,7 +122,8 @@ impl ApplyThread {
         if !(error.is_retryable() || error.kind() == ErrorKind::Invalid) {
             return Err(Error::again(&error));
         }
-        self.log.write(Level::Warning, &format!("{what}: {error}"));
+        let words = stall::words(&error).map_or_else(|| error.to_string(), str::to_owned);
+        self.log.write(Level::Warning, &format!("{what}: {words}"));
         Ok(())
     }
 }

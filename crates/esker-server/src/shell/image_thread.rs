@@ -9,7 +9,7 @@ use esker::Db;
 use esker_raft::{Member, NodeId, Ticket};
 
 use crate::log_lines::{Level, LogLines};
-use crate::node::{Ask, Fetch, Images, PageAnswer, PageRequest, Progress, Wish};
+use crate::node::{Ask, Fetch, Images, PageAnswer, PageRequest, Progress, Replicas, Wish, stall};
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
 use crate::peer::links::Links;
 use crate::shell::inbox::{Inbox, Told};
@@ -43,6 +43,7 @@ pub(crate) struct ImageThread {
     pub(crate) waiting: BTreeMap<Member, Offered>,
     pub(crate) db: Db,
     pub(crate) images: Arc<Images>,
+    pub(crate) replicas: Arc<Replicas>,
     pub(crate) links: Arc<Links>,
     pub(crate) inbox: Inbox,
     pub(crate) log: LogLines,
@@ -166,7 +167,13 @@ impl ImageThread {
     }
 
     fn complain(&self, member: Member, error: &esker::Error) {
-        let line = format!("no image for {member}: {error}");
+        let words = stall::words(error);
+        let view = self.replicas.view(member.group);
+        if let (Some(words), Some(view)) = (words, view.filter(|view| view.member == member)) {
+            view.set_stall(Some(format!("it gets no image: {words}")));
+        }
+        let words = words.map_or_else(|| error.to_string(), str::to_owned);
+        let line = format!("no image for {member}: {words}");
         self.log.write(Level::Warning, &line);
     }
 }

@@ -37,6 +37,7 @@ use crate::shell::raft_thread::RaftThread;
 use crate::shell::read_threads::{ReadThread, read_queue};
 use crate::shell::service::NodeService;
 use crate::shell::settings::Settings;
+use crate::shell::shortage::Shortage;
 use crate::shell::threads::{Running, spawn};
 
 /// Where a node is reached, and who it is.
@@ -306,6 +307,7 @@ impl Shell<'_> {
                 moments,
                 log,
                 bad_frames: Seldom::default(),
+                shortage: Shortage::default(),
             };
             raft.run();
         });
@@ -336,6 +338,7 @@ impl Shell<'_> {
             waiting: BTreeMap::new(),
             db,
             images,
+            replicas: Arc::clone(&shared.replicas),
             links: Arc::clone(&shared.links),
             inbox: shared.inbox.clone(),
             log: self.log.clone(),

@@ -26,6 +26,7 @@ mod log_thread;
 mod apply_thread;
 mod image_thread;
 mod brain;
+mod shortage;
 mod raft_thread;
 mod service;
 mod first_start;

@@ -29,6 +29,9 @@ const DYING_MAX: Duration = Duration::from_secs(1);
 /// How often they are tried again.
 const AGAIN: Duration = Duration::from_millis(20);
 
+/// What the engine says of a damaged log of its own.
+const ADVICE_OF_ENGINE: &str = "; `esker repair --dry-run` tells what would be lost";
+
 /// Sockets that listen, and accept nobody yet.
 pub(crate) struct Listeners {
     pub(crate) meta: TcpListener,
@@ -101,6 +104,7 @@ pub(crate) async fn open_stages(
         },
         log_segment_bytes: settings.log_segment,
         log_bytes_max: settings.log_max,
+        keeps_reserve: true,
         engine: [vec![memory], settings.engine.clone()].concat(),
         ..NodeOptions::default()
     };
@@ -125,10 +129,21 @@ pub(crate) async fn open_stages(
 /// Tells what an opening found.
 pub(crate) fn tell_found(found: &Found, log: &LogLines) {
     if let Some(loss) = &found.loss {
-        log.write(
-            Level::Error,
-            &format!("the raft log has lost something: {loss}"),
+        // The engine's advice is for a database that somebody has opened by itself.
+        let loss = loss.replace(ADVICE_OF_ENGINE, "");
+        let line = format!(
+            "the raft log has lost something: {loss}. Replicas that may lack entries take no part \
+             any more; each is made anew from the others of its partition, as long as most of \
+             those are sound. A partition of which most are lost stays away: bring back the \
+             directory of a node as it was, or read what to do in the guide (serving, \"When most \
+             replicas are lost\"). Remove nothing here"
         );
+        log.write(Level::Error, &line);
+    }
+    if found.is_short_of_space {
+        let line = "the disk is full: the room that was kept for this opening is used; make some \
+                    before the next one";
+        log.write(Level::Error, line);
     }
     for (member, why) in &found.damaged {
         log.write(

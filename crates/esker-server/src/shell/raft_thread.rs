@@ -10,7 +10,7 @@ use esker_raft::{GroupId, NodeId, Save, Status};
 use crate::log_lines::{Level, LogLines, Seldom};
 use crate::meta::ids::PartitionId;
 use crate::node::turn::Cleared;
-use crate::node::{Ask, Consensus, NodeEvent, Now, Replicas, Turn};
+use crate::node::{Ask, Consensus, NodeEvent, Now, Replicas, Turn, View};
 use crate::peer::links::Links;
 use crate::shell::apply_thread::Order;
 use crate::shell::brain::{Brain, is_of_meta};
@@ -19,6 +19,7 @@ use crate::shell::inbox::{Outlet, Told};
 use crate::shell::moments::Moments;
 use crate::shell::pending::{Pending, Waiting};
 use crate::shell::read_threads::ReadQueue;
+use crate::shell::shortage::Shortage;
 
 /// How often time passes for the groups.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -40,6 +41,7 @@ pub(crate) struct RaftThread {
     pub(crate) moments: Moments,
     pub(crate) log: LogLines,
     pub(crate) bad_frames: Seldom,
+    pub(crate) shortage: Shortage,
 }
 
 impl RaftThread {
@@ -91,7 +93,12 @@ impl RaftThread {
 
     fn take(&mut self, told: Told, now: Now) -> bool {
         match told {
-            Told::Request(ask) | Told::Stage(ask) => self.consensus.ask(ask, now),
+            Told::Request(ask) | Told::Stage(ask) => {
+                if let Ask::LogPressure(pressure) = &ask {
+                    self.shortage.log_is_full = pressure.has_no_room;
+                }
+                self.consensus.ask(ask, now);
+            }
             Told::Frame(frame) => self.consensus.ask(Ask::Frame(frame), now),
             Told::NodeGone(node) => self.consensus.ask(Ask::NodeGone(node), now),
             Told::Replied(request, reply) => self.brain.replied(request, &reply, now),
@@ -105,7 +112,7 @@ impl RaftThread {
             }
             Told::Elsewhere(hint) => self.brain.elsewhere(hint),
             Told::Page(request, asker) => self.reads.page(request, asker),
-            Told::HandOver(tell) => tell(self.hand_over(now)),
+            Told::HandOver(tell) => tell(self.hand_over(now, |_| true)),
             Told::Stop => return false,
         }
         true
@@ -135,6 +142,7 @@ impl RaftThread {
         if is_tick {
             // As above.
             let _ = self.orders.send(Order::Retry);
+            self.evade(now);
         }
         self.clear(cleared, now);
         self.pending.reply_all(replies);
@@ -167,10 +175,37 @@ impl RaftThread {
         self.reads.serve(reads);
     }
 
-    /// What this node leads is handed to voters on other nodes.
-    fn hand_over(&mut self, now: Now) -> Vec<GroupId> {
+    /// What cannot go on here is led elsewhere, and told.
+    fn evade(&mut self, now: Now) {
+        let time = now.monotonic;
+        if !self.shortage.is_due(time) {
+            return;
+        }
+        if let Some((level, line)) = self.shortage.line(&self.replicas.views()) {
+            self.log.write(level, &line);
+        }
+        let shortage = std::mem::take(&mut self.shortage);
+        let handed = self.hand_over(now, |view| shortage.evades(view));
+        self.shortage = shortage;
+        self.shortage.gave(&handed, time);
+        if let Some(group) = handed.first() {
+            let why = Shortage::why(self.replicas.view(*group).as_deref());
+            let line = format!(
+                "{} partitions are to be led elsewhere, {} for one: {why}",
+                handed.len(),
+                PartitionId::of(*group)
+            );
+            self.log.write(Level::Warning, &line);
+        }
+    }
+
+    /// What this node leads, of those that are meant, is handed to voters on other nodes.
+    fn hand_over(&mut self, now: Now, is_meant: impl Fn(&View) -> bool) -> Vec<GroupId> {
         let mut handed = Vec::new();
         for view in self.replicas.views() {
+            if !is_meant(&view) {
+                continue;
+            }
             let group = view.member.group;
             let Some(status) = self.consensus.status(group) else {
                 continue;

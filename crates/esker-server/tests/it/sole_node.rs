@@ -317,3 +317,43 @@ fn nothing_acknowledged_is_lost_at_whatever_call_the_power_fails() {
         run(skip, mode, Mistake::Nothing);
     }
 }
+
+#[test]
+fn a_node_opens_on_a_full_disk_by_the_room_that_it_kept() {
+    // Not a byte is free, not even for the number of its life.
+    fn keeping(world: &SimWorld) -> esker::Result<(Stages, Found)> {
+        let options = NodeOptions {
+            keeps_reserve: true,
+            ..options()
+        };
+        open(&world.env(), Path::new(DIR), options)
+    }
+    let world = new_world(5);
+    let mut client = Client::default();
+    {
+        let (mut stages, _) = keeping(&world).unwrap();
+        live(&mut stages, &world, 1..60, &mut client).unwrap();
+    }
+    let world = world.after_kill();
+    world.fs.set_free_bytes(0);
+    let refused = open_node(&world.env()).map(|_| ());
+    assert!(refused.unwrap_err().is_shortage(), "it has no room");
+    let world = world.after_kill();
+    {
+        let (stages, found) = keeping(&world).unwrap();
+        assert!(found.is_short_of_space);
+        assert!(found.damaged.is_empty(), "{:?}", found.damaged);
+        let view = stages.replicas.view(group()).unwrap();
+        assert!(view.keyspace.iter().unwrap().next().is_some());
+    }
+    // Once there is room again it is kept for the next time.
+    let world = world.after_kill();
+    world.fs.set_free_bytes(1 << 30);
+    {
+        let (_, found) = keeping(&world).unwrap();
+        assert!(!found.is_short_of_space);
+    }
+    let reserve = Path::new(DIR).join("RESERVE");
+    assert!(world.fs.exists(&reserve).unwrap());
+    check(&world.after_kill(), &client, "after a full disk");
+}

@@ -386,6 +386,7 @@ impl Drawn {
                         applied: 9,
                         bytes: 0,
                         damage: None,
+                        stall: None,
                         configuration: leads.then_some(configuration),
                     });
             }

@@ -120,6 +120,7 @@ fn outcomes() -> Vec<Outcome> {
 
 fn some_report() -> Report {
     let replica = |configuration: Option<Configuration>, damage: Option<&str>| ReplicaReport {
+        stall: None,
         group: GroupId(1 << 32),
         replica: ReplicaId(2),
         role: match configuration {

@@ -86,6 +86,7 @@ fn the_newest_term_leads_and_the_newest_members_count() {
         };
         let mut report = report(node.0);
         report.replicas.push(ReplicaReport {
+            stall: None,
             group,
             replica,
             role: Role::Leader,

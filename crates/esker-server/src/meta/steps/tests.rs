@@ -69,6 +69,7 @@ impl Walk {
             };
             let leads = *replica == self.known.leader;
             report.replicas.push(ReplicaReport {
+                stall: None,
                 group: self.id,
                 replica: *replica,
                 role: if leads { Role::Leader } else { Role::Follower },
@@ -276,6 +277,7 @@ fn what_is_under_way_or_not_made_yet_waits() {
     let mut live = learner.live();
     let mut waiting = report(4);
     waiting.replicas.push(ReplicaReport {
+        stall: None,
         group: learner.id,
         replica: ReplicaId(4),
         role: Role::Learner,

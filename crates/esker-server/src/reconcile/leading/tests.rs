@@ -151,6 +151,7 @@ impl Bench {
     /// The node reports what it has, and makes what it is told.
     fn report(&mut self, id: u64) {
         let member = |&(group, replica): &(GroupId, ReplicaId)| ReplicaReport {
+            stall: None,
             group,
             replica,
             role: Role::Leader,

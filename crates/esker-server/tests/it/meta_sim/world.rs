@@ -349,6 +349,7 @@ impl World {
             });
             let votes = truth.is_some_and(|truth| truth.members.votes(copy.replica));
             ReplicaReport {
+                stall: None,
                 group: *group,
                 replica: copy.replica,
                 role: match (leads, votes) {

@@ -1,0 +1,114 @@
+//! A node whose disk is full: what it has counts for nothing, and others lead.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cluster_commands::{Cluster, QUICK};
+
+/// Longest that anything takes.
+const SOON: Duration = Duration::from_secs(60);
+
+/// As if nothing were free: more than any disk has is to be kept in reserve.
+const FULL: [&str; 4] = [
+    "--set",
+    "engine.disk.free_min=900TiB",
+    "--set",
+    "log_max=4MiB",
+];
+
+struct Ships<'a> {
+    cluster: &'a Cluster,
+    metas: String,
+    written: usize,
+}
+
+impl Ships<'_> {
+    fn words<'w>(&'w self, words: &[&'w str]) -> Vec<&'w str> {
+        [words, &["--meta", &self.metas]].concat()
+    }
+
+    /// Another row of half a MiB.
+    fn write(&mut self) {
+        self.written += 1;
+        let key = format!("ship{}", self.written);
+        let words = [
+            "kv",
+            "--table",
+            "ships",
+            "--timeout",
+            "20s",
+            "set",
+            &key,
+            "",
+            "--stdin",
+        ];
+        let value = vec![b'v'; 512 << 10];
+        self.cluster
+            .bench
+            .feed(&self.words(&words), &value)
+            .exits(0);
+    }
+
+    fn described(&self) -> Value {
+        let words = ["table", "describe", "ships", "--json"];
+        self.cluster.bench.ok(&self.words(&words)).json()
+    }
+
+    fn is_healthy(&self) -> bool {
+        let told = self.described();
+        let placing = told["placing"].as_array().unwrap();
+        placing.iter().all(|row| row["state"] == "healthy")
+    }
+
+    fn leads(&self, data_door: &Value) -> usize {
+        let told = self.described();
+        let placing = told["placing"].as_array().unwrap();
+        placing
+            .iter()
+            .filter(|row| row["primary"] == *data_door)
+            .count()
+    }
+}
+
+#[test]
+fn a_replica_on_a_full_disk_is_no_healthy_copy_and_leads_nothing() {
+    let cluster = Cluster::start("3");
+    let rows = cluster.rows();
+    let metas: Vec<&str> = rows
+        .iter()
+        .map(|row| row["meta"].as_str().unwrap())
+        .collect();
+    let mut ships = Ships {
+        cluster: &cluster,
+        metas: metas.join(","),
+        written: 0,
+    };
+    cluster
+        .bench
+        .ok(&ships.words(&["table", "create", "ships", "--partitions", "4"]));
+    let deadline = Instant::now() + SOON;
+    while !ships.is_healthy() {
+        assert!(Instant::now() < deadline, "{:#}", ships.described());
+    }
+    cluster.ok(&[&["restart", "2"], &QUICK[..], &FULL].concat());
+    let deadline = Instant::now() + SOON;
+    while ships.is_healthy() || ships.leads(&rows[1]["data"]) > 0 {
+        assert!(Instant::now() < deadline, "{:#}", ships.described());
+        ships.write();
+    }
+    let log = cluster.bench.path("cluster/node2.log");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(
+        log.contains("the disk of the node has no room for it"),
+        "{log}"
+    );
+    assert!(!log.contains("drop a keyspace"), "{log}");
+    // With room again it catches up by itself.
+    cluster.ok(&[&["restart", "2"], &QUICK[..]].concat());
+    let deadline = Instant::now() + SOON;
+    while !ships.is_healthy() {
+        assert!(Instant::now() < deadline, "{:#}", ships.described());
+    }
+    cluster.ok(&["stop"]);
+}

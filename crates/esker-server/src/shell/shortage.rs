@@ -1,0 +1,77 @@
+//! What a node without room on its disk gives away, and says of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use esker_raft::GroupId;
+
+use crate::log_lines::Level;
+use crate::node::{View, stall};
+
+/// How often it is looked who cannot go on.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long after a lead was given away it is given away again: whoever got it may have no room
+/// either, and then it is all the same who has it.
+const AGAIN: Duration = Duration::from_secs(30);
+
+/// What cannot go on here. The thread of consensus has it.
+#[derive(Debug, Default)]
+pub(crate) struct Shortage {
+    /// The disk has no room for the raft log.
+    pub(crate) log_is_full: bool,
+    /// Leads that were given away, and when.
+    evaded: BTreeMap<GroupId, Duration>,
+    looked: Option<Duration>,
+    /// How many did not go on when it was looked last.
+    stalled: usize,
+}
+
+impl Shortage {
+    /// Whether it is time to look.
+    pub(crate) fn is_due(&mut self, now: Duration) -> bool {
+        let is_due = self.looked.is_none_or(|then| now >= then + LOOK);
+        if is_due {
+            self.looked = Some(now);
+            self.evaded.retain(|_, then| now < *then + AGAIN);
+        }
+        is_due
+    }
+
+    /// Whether that one is better led elsewhere.
+    pub(crate) fn evades(&self, view: &View) -> bool {
+        let is_short = self.log_is_full || view.is_stalled();
+        is_short && !self.evaded.contains_key(&view.member.group)
+    }
+
+    /// These leads were given away.
+    pub(crate) fn gave(&mut self, groups: &[GroupId], now: Duration) {
+        let given = groups.iter().map(|group| (*group, now));
+        self.evaded.extend(given);
+    }
+
+    /// A line about what does not go on, if that has changed.
+    pub(crate) fn line(&mut self, views: &[Arc<View>]) -> Option<(Level, String)> {
+        let mut stalled = views.iter().filter(|view| view.is_stalled());
+        let first = stalled.next();
+        let count = stalled.count() + usize::from(first.is_some());
+        let before = std::mem::replace(&mut self.stalled, count);
+        match first {
+            Some(view) if before == 0 => {
+                let why = view.stall().unwrap_or_default();
+                let member = view.member;
+                let line = format!("{count} replicas do not go on, {member} for one: {why}");
+                Some((Level::Warning, line))
+            }
+            None if before > 0 => Some((Level::Note, "all replicas go on again".to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Why what this node leads is led elsewhere.
+    pub(crate) fn why(view: Option<&View>) -> String {
+        let why = view.and_then(View::stall);
+        why.unwrap_or_else(|| stall::LOG_HAS_NO_ROOM.to_owned())
+    }
+}
