@@ -317,14 +317,23 @@ fn create(state: &State, live: &Live, request: &CreateTableRequest) -> Result<De
             "tables are not copied to other clusters, so nothing needs that",
         ));
     }
+    let name = text(&request.app_name)?;
+    let partition_count = count(options.partition_count)?;
+    let replica_count = count(options.replica_count)?;
+    // Go's clients send a creation again, to the other nodes, when a second has gone by, and take
+    // the first answer: a refusal would outrun the creation's own, which waits for leaders.
+    let goes_on = state.table(&name).is_some_and(|(_, row)| {
+        row.status == TableStatus::Creating
+            && (row.partition_count, row.replica_count) == (partition_count, replica_count)
+    });
     Ok(Deed::CreateTable {
         table: NewTable {
-            name: text(&request.app_name)?,
-            partition_count: count(options.partition_count)?,
-            replica_count: count(options.replica_count)?,
+            name,
+            partition_count,
+            replica_count,
             kind: text(&options.app_type)?,
             envs: texts(options.envs.iter())?.into_iter().collect(),
-            or_same: options.success_if_exist,
+            or_same: options.success_if_exist || goes_on,
             candidates: live.with_space(state).collect(),
         },
     })

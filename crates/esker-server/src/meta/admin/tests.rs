@@ -51,6 +51,18 @@ fn create_call(name: &str, partition_count: i32, replica_count: i32) -> MetaCall
 }
 
 #[test]
+fn a_creation_that_is_sent_again_while_it_goes_on_joins_it() {
+    let mut trial = Trial::new(3);
+    assert_eq!(trial.create("t", 8, 3), ErrorCode::Ok);
+    assert_eq!(trial.create("t", 8, 3), ErrorCode::Ok);
+    assert_eq!(trial.create("t", 4, 3), ErrorCode::AppExist);
+    assert_eq!(trial.create("t", 8, 2), ErrorCode::AppExist);
+    assert_eq!(trial.state.tables.len(), 1);
+    trial.rounds(3);
+    assert_eq!(trial.create("t", 8, 3), ErrorCode::AppExist);
+}
+
+#[test]
 fn a_table_is_made_and_then_told_with_every_leader() {
     let mut trial = Trial::new(3);
     assert_eq!(trial.query("t", &[]).err.code(), ErrorCode::ObjectNotFound);
@@ -135,6 +147,7 @@ fn refusals_have_the_codes_that_clients_know() {
         ErrorCode::InvalidParameters
     );
     assert_eq!(trial.create("t", 4, 2), ErrorCode::Ok);
+    trial.rounds(3);
     assert_eq!(trial.create("t", 4, 2), ErrorCode::AppExist);
     trial.rounds(3);
     let drop_call = |name: &str| {
