@@ -37,7 +37,7 @@ fields! {
 
 fields! {
     /// What a node is to know of another.
-    pub struct NodeFacts {
+    pub struct KnownNode {
         /// The node.
         pub node: NodeId,
         /// How often it was opened when it was reached there. Who hears it say another address in a
@@ -63,7 +63,7 @@ choices! {
             /// The revision of this list.
             revision: u64,
             /// Where each is reached.
-            nodes: Vec<NodeFacts>,
+            nodes: Vec<KnownNode>,
         },
         /// The node has this replica. Never again one that was destroyed there.
         2 => Create {

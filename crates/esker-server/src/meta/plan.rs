@@ -2,7 +2,7 @@
 
 use esker_raft::{GroupId, NodeId, ReplicaId};
 
-use crate::meta::directive::{Directive, NodeFacts, TableFacts};
+use crate::meta::directive::{Directive, KnownNode, TableFacts};
 use crate::meta::handing::Handing;
 use crate::meta::ids::{PartitionId, TableId};
 use crate::meta::limits::DIRECTIVES_MAX;
@@ -58,7 +58,7 @@ fn knowledge(state: &State, report: &Report) -> Vec<Directive> {
         told.push(Directive::Nodes {
             revision: cluster.nodes_revision,
             nodes: nodes
-                .map(|(id, row)| NodeFacts {
+                .map(|(id, row)| KnownNode {
                     node: *id,
                     incarnation: row.incarnation,
                     addresses: row.addresses.clone(),

@@ -6,7 +6,7 @@ use esker_raft::NodeId;
 use esker_raft::codec::DecodeError;
 
 use crate::meta::directive::{
-    Directive, NodeFacts, TableFacts, decode_directives, encode_directives,
+    Directive, KnownNode, TableFacts, decode_directives, encode_directives,
 };
 use crate::meta::ids::TableId;
 
@@ -23,7 +23,7 @@ pub struct Knowledge {
     /// Counts what meta tells of nodes.
     pub nodes_revision: u64,
     /// Where nodes are reached.
-    pub nodes: BTreeMap<NodeId, NodeFacts>,
+    pub nodes: BTreeMap<NodeId, KnownNode>,
 }
 
 impl Knowledge {

@@ -10,7 +10,7 @@ use esker_raft::{GroupId, Member, NodeId, Status};
 use tokio::sync::watch;
 
 use crate::log_lines::{Level, LogLines};
-use crate::meta::directive::{NodeFacts, decode_directives};
+use crate::meta::directive::{KnownNode, decode_directives};
 use crate::meta::ids::META;
 use crate::meta::report::Report;
 use crate::meta::state::State;
@@ -371,7 +371,7 @@ impl Brain {
     /// meta says.
     fn use_addresses(&mut self) {
         let links = &self.around.links;
-        let place = |facts: &NodeFacts| {
+        let place = |facts: &KnownNode| {
             let heard = links.address(facts.node.0);
             let newer = heard.filter(|(incarnation, _)| *incarnation >= facts.incarnation);
             newer.map_or(facts.addresses.peer, |(_, address)| address)

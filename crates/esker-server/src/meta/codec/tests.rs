@@ -6,7 +6,7 @@ use esker_raft::ChangeStep;
 
 use crate::meta::command::{Command, Deed, EnvChange, Wish};
 use crate::meta::directive::{
-    Directive, NodeFacts, TableFacts, decode_directives, encode_directives,
+    Directive, KnownNode, TableFacts, decode_directives, encode_directives,
 };
 use crate::meta::ids::{ClusterId, TableId};
 use crate::meta::outcome::{Cause, Outcome, Refusal};
@@ -158,7 +158,7 @@ fn some_directives() -> Vec<Directive> {
         },
         Directive::Nodes {
             revision: 5,
-            nodes: vec![NodeFacts {
+            nodes: vec![KnownNode {
                 node: NodeId(1),
                 incarnation: 3,
                 addresses: addresses(1),

@@ -32,7 +32,7 @@ fn told() -> [Directive; 2] {
         },
         Directive::Nodes {
             revision: 9,
-            nodes: vec![NodeFacts {
+            nodes: vec![KnownNode {
                 node: NodeId(3),
                 incarnation: 2,
                 addresses,
