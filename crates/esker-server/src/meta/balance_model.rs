@@ -162,7 +162,8 @@ impl Piece {
         let rests = led.is_some_and(|led| is_at_rest(row, &led.configuration));
         let is_sound = |(replica, node): &(&ReplicaId, &NodeId)| {
             let reported = live.replica(**node, id, **replica);
-            live.is_alive(**node) && reported.is_some_and(|one| one.damage.is_none())
+            let goes_on = reported.is_some_and(|one| one.damage.is_none() && one.stall.is_none());
+            live.is_alive(**node) && goes_on
         };
         let sound: BTreeSet<ReplicaId> = row
             .wished

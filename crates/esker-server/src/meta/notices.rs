@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use esker_raft::NodeId;
 
 use crate::meta::limits::QUICK_MS;
-use crate::meta::live::Live;
+use crate::meta::live::{Live, LiveNode};
 use crate::meta::state::State;
 
 /// Milliseconds of a second.
@@ -25,6 +25,7 @@ enum Silence {
 pub struct Notices {
     known: BTreeSet<NodeId>,
     silent: BTreeMap<NodeId, Silence>,
+    stalled: BTreeSet<NodeId>,
 }
 
 impl Notices {
@@ -77,6 +78,35 @@ impl Notices {
                 }
             }
             self.silent.extend(now.map(|now| (*node, now)));
+        }
+        lines.extend(self.stalls(state, live));
+        lines
+    }
+
+    /// Nodes whose replicas do not go on, and why not.
+    fn stalls(&mut self, state: &State, live: &Live) -> Vec<String> {
+        let mut lines = Vec::new();
+        let before = std::mem::take(&mut self.stalled);
+        for node in live.alive(state) {
+            let replicas = live.node(node).into_iter().flat_map(LiveNode::replicas);
+            let mut stalled = replicas.filter_map(|one| one.stall.as_deref());
+            let why = stalled.next();
+            let (id, count) = (node.0, stalled.count() + 1);
+            match why {
+                Some(why) => {
+                    self.stalled.insert(node);
+                    if !before.contains(&node) {
+                        lines.push(format!(
+                            "{count} replicas on node {id} do not go on, and count for nothing \
+                             until they do: {why}"
+                        ));
+                    }
+                }
+                None if before.contains(&node) => {
+                    lines.push(format!("all replicas on node {id} go on again"));
+                }
+                None => {}
+            }
         }
         lines
     }

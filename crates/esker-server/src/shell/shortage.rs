@@ -75,3 +75,6 @@ impl Shortage {
         why.unwrap_or_else(|| stall::LOG_HAS_NO_ROOM.to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests;

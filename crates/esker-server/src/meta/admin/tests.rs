@@ -11,7 +11,8 @@ use esker_rpc::message::meta::{
 use esker_rpc::message::service::{NegotiationRequest, NegotiationStatus};
 
 use crate::meta::ids::META;
-use crate::meta::trial::{Trial, UNIX_MS, addresses, group};
+use crate::meta::report::{ReplicaReport, Role};
+use crate::meta::trial::{Trial, UNIX_MS, addresses, group, new_table};
 
 use super::*;
 
@@ -391,4 +392,23 @@ fn the_meta_group_grows_to_three_and_waits_for_pairs() {
         trial.refused(Deed::SetMetaReplicas { count: 2 }),
         Cause::BadArgument
     );
+}
+
+#[test]
+fn a_copy_that_does_not_go_on_is_no_secondary() {
+    // Its disk is full, say: whoever counts copies must not count it.
+    let mut trial = Trial::new(3);
+    trial.table(new_table("t", 2, 3));
+    trial.hear();
+    let count = |trial: &mut Trial| {
+        let told = trial.query("t", &[]).partitions;
+        told.iter().map(|one| one.secondaries.len()).sum::<usize>()
+    };
+    assert_eq!(count(&mut trial), 4);
+    let is_follower = |one: &&mut ReplicaReport| one.group != META && one.role == Role::Follower;
+    let mut reports = trial.reports.values_mut();
+    let follower = reports.find_map(|report| report.replicas.iter_mut().find(is_follower));
+    follower.expect("somebody follows").stall = Some("the disk is full".to_owned());
+    trial.hear();
+    assert_eq!(count(&mut trial), 3);
 }

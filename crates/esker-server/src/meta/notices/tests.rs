@@ -74,3 +74,33 @@ fn a_node_whose_place_another_one_has_is_told_of_as_that() {
         ["node 2 is let go of: its number is given to nobody"]
     );
 }
+
+#[test]
+fn replicas_that_do_not_go_on_are_told_of_with_the_reason_until_they_do() {
+    let mut trial = Trial::new(3);
+    trial.table(new_table("t", 4, 3));
+    let mut notices = Notices::default();
+    trial.hear();
+    notices.look(&trial.state, &trial.live);
+    let report = trial.reports.get_mut(&NodeId(2)).expect("a node");
+    for replica in report.replicas.iter_mut().take(3) {
+        replica.stall = Some("the disk is full".to_owned());
+    }
+    trial.hear();
+    assert_eq!(
+        notices.look(&trial.state, &trial.live),
+        [
+            "3 replicas on node 2 do not go on, and count for nothing until they do: the disk is \
+             full"
+        ]
+    );
+    trial.hear();
+    assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+    let report = trial.reports.get_mut(&NodeId(2)).expect("a node");
+    report.replicas.iter_mut().for_each(|one| one.stall = None);
+    trial.hear();
+    assert_eq!(
+        notices.look(&trial.state, &trial.live),
+        ["all replicas on node 2 go on again"]
+    );
+}
