@@ -191,6 +191,10 @@ impl Consensus {
             Some((_, node)) => Lead::There(node),
         };
         let lead = seat.lead;
+        match lead {
+            Lead::There(None) => self.unplaced.insert(group),
+            _ => self.unplaced.remove(&group),
+        };
         if let Some(view) = self.replicas.view(group).filter(|it| it.member == member) {
             view.set_standing(|standing| {
                 standing.term = term;
@@ -207,6 +211,22 @@ impl Consensus {
             Lead::Nobody => {}
             Lead::There(_) => self.answer_seat(group),
             Lead::Here => self.admit_held(group, now),
+        }
+    }
+
+    /// A replica that has just joined hears its leader before it knows the members of its group.
+    /// Nobody tells it of that leader again, so it looks itself whether the node is known by now.
+    pub(crate) fn place_leaders(&mut self, now: Now) {
+        for group in self.unplaced.clone() {
+            let Some(status) = self.shard.status(group) else {
+                self.unplaced.remove(&group);
+                continue;
+            };
+            let node = status.leader.and_then(|it| self.node_of(group, it));
+            if node.is_some() {
+                self.unplaced.remove(&group);
+                self.hear_leader(group, status.term, status.leader, now);
+            }
         }
     }
 

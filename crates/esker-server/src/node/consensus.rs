@@ -42,6 +42,8 @@ pub struct Consensus {
     pub(crate) written: BTreeSet<GroupId>,
     /// Groups with requests that wait for a leader.
     pub(crate) holding: BTreeSet<GroupId>,
+    /// Groups of which it is known which replica leads and not on which node.
+    pub(crate) unplaced: BTreeSet<GroupId>,
     pub(crate) waiting: BTreeMap<Token, Waiting>,
     /// Bytes of the writes that are queued, held, or wait for their entry.
     pub(crate) waiting_bytes: usize,
@@ -75,6 +77,7 @@ impl Consensus {
             seats: BTreeMap::new(),
             written: BTreeSet::new(),
             holding: BTreeSet::new(),
+            unplaced: BTreeSet::new(),
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
             next_token: 0,
@@ -152,6 +155,9 @@ impl Consensus {
         }
         let output = self.shard.turn(is_tick);
         self.absorb(output, now);
+        if is_tick {
+            self.place_leaders(now);
+        }
         std::mem::take(&mut self.out)
     }
 

@@ -423,6 +423,14 @@ impl World {
                 .iter()
                 .all(|it| it.map(|it| it.1) == applied[0].map(|it| it.1));
             assert!(is_equal, "seed {seed}: {group} is not whole: {applied:?}");
+            let led: Vec<_> = self.nodes.iter().map(|node| node.leader(group)).collect();
+            let is_known = |at: &Option<(ReplicaId, Option<NodeId>)>| {
+                at.is_some_and(|(_, node)| node.is_some())
+            };
+            assert!(
+                led.iter().all(is_known),
+                "seed {seed}: nodes do not know where {group} is led: {led:?}"
+            );
             let all: Vec<_> = self.nodes.iter().map(|node| node.rows(group)).collect();
             for rows in &all[1..] {
                 assert!(*rows == all[0], "seed {seed}: replicas of {group} differ");

@@ -179,6 +179,11 @@ impl Node {
         view.is_some_and(|view| view.is_leader())
     }
 
+    /// Who leads, and where, as those hear that ask here.
+    pub fn leader(&self, group: GroupId) -> Option<(ReplicaId, Option<NodeId>)> {
+        self.process.as_ref()?.stages.replicas.view(group)?.leader()
+    }
+
     pub fn applied(&self, group: GroupId) -> Option<(ReplicaId, u64)> {
         let process = self.process.as_ref()?;
         let view = process.stages.replicas.view(group)?;
