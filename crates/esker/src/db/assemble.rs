@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use arc_swap::ArcSwap;
-
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::own_log::OwnLog;
 use crate::base::hooks::retain::RetainRule;
@@ -20,6 +18,7 @@ use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::own_log_calls::OwnLogCalls;
 use crate::db::pinned_tables::PinnedTables;
+use crate::db::settings_in_effect::SettingsInEffect;
 use crate::db::snapshots::Snapshots;
 use crate::db::txn::live::LiveTransactions;
 use crate::db::txn::locks::lock_table::LockTable;
@@ -128,7 +127,7 @@ pub fn assemble(
     Arc::new(Core {
         env,
         dir,
-        settings: ArcSwap::from_pointee(resolved),
+        settings: SettingsInEffect::new(resolved),
         events,
         durable_calls: DurableCalls::default(),
         own_log: OwnLogCalls::new(parts.own_log.clone()),

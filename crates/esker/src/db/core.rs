@@ -3,11 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use arc_swap::ArcSwap;
-
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::retain::RetainRule;
-use crate::base::options::resolve::Resolved;
 use crate::base::stats::memory_budget::MemoryBudget;
 use crate::base::stats::statistics::Statistics;
 use crate::db::durable_calls::DurableCalls;
@@ -15,6 +12,7 @@ use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::own_log_calls::OwnLogCalls;
 use crate::db::pinned_tables::PinnedTables;
+use crate::db::settings_in_effect::SettingsInEffect;
 use crate::db::snapshots::Snapshots;
 use crate::db::txn::live::LiveTransactions;
 use crate::db::txn::locks::lock_table::LockTable;
@@ -43,7 +41,7 @@ pub struct Core {
     pub dir: PathBuf,
     /// Every setting in effect with its origin: of the database, and those with which keyspaces
     /// begin.
-    pub settings: ArcSwap<Resolved>,
+    pub settings: SettingsInEffect,
     /// The way to who listens.
     pub events: EventQueue,
     /// Who is to be called once the log is durable.

@@ -31,7 +31,7 @@ pub fn set(core: &Arc<Core>, default: &KeyspaceParts, name: &str, text: &str) ->
         Scope::Database => refill(core, &next.db)?,
         Scope::Keyspace => change(core, default, &next.db, setting, text)?,
     }
-    core.settings.store(Arc::new(next));
+    core.settings.store(next);
     take_effect(core);
     Ok(())
 }

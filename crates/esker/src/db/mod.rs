@@ -18,6 +18,7 @@ pub mod rest;
 pub mod work;
 pub mod durable_calls;
 pub mod own_log_calls;
+pub mod settings_in_effect;
 pub mod core;
 pub mod keyspace_time;
 pub mod lock_refusal;

@@ -347,7 +347,7 @@ fn durability_of(
 pub fn durability(core: &Core, options: WriteOptions) -> Durability {
     match options.durability {
         Some(durability) => durability,
-        None => core.settings.load().db.durability,
+        None => core.settings.durability(),
     }
 }
 
