@@ -376,9 +376,10 @@ impl Active {
     }
 
     /// Puts every entry of a batch into its memtable. The batch is whole, and every keyspace of
-    /// it is here: `commit` has looked.
-    pub fn apply(&mut self, batch: &BatchReader<'_>) -> Result<()> {
+    /// it is here: `commit` has looked. Says whether one of those memtables is full now.
+    pub fn apply(&mut self, batch: &BatchReader<'_>) -> Result<bool> {
         self.recent.note(batch)?;
+        let mut is_any_full = false;
         for entry in batch.entries() {
             let entry = entry?;
             let first_log = self.log.as_ref().map(WalWriter::number);
@@ -394,8 +395,9 @@ impl Active {
             memtable.insert(entry.trailer, entry.key, entry.value);
             self.live_bytes += memtable.table().used_bytes() - before;
             self.last_seqno = entry.trailer.seqno();
+            is_any_full |= table.is_full();
         }
-        Ok(())
+        Ok(is_any_full)
     }
 
     /// Seals those of `keyspaces` whose live memtable is full.

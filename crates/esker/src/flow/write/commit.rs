@@ -316,9 +316,10 @@ impl Committer {
         applied: &mut Applied,
     ) -> Result<()> {
         let live_before = active.live_bytes();
-        active
+        let is_any_full = active
             .apply(entries)
             .inspect_err(|error| self.gate.fail(error))?;
+        let has_values = pending.is_some();
         if let Some(pending) = pending {
             for &keyspace in keyspaces {
                 let table = active.table(keyspace)?.writer.table();
@@ -340,7 +341,9 @@ impl Committer {
             .store(active.last_seqno().get(), atomic::Ordering::Release);
         let has_grown = live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
         applied.follow_ups.add_if(has_grown, FollowUp::ShareMemory);
-        active.seal_full(keyspaces, applied);
+        if is_any_full || has_values {
+            active.seal_full(keyspaces, applied);
+        }
         if active.live_bytes() > self.controller.live_bytes_max() {
             applied
                 .follow_ups
