@@ -78,12 +78,18 @@ impl Gate {
 
     /// `Ok` when writes may pass, else why not: `Closed`, `Invalid` (opened read-only, or in
     /// another process), `Faulted` or `OutOfSpace`.
+    #[inline]
     pub fn check_write(&self) -> Result<()> {
         self.check_process()?;
         // Acquire pairs with the Release in `tell`: who sees the hint also sees the bars.
-        if !self.is_barred.load(Ordering::Acquire) {
-            return Ok(());
+        match self.is_barred.load(Ordering::Acquire) {
+            false => Ok(()),
+            true => self.check_bars(),
         }
+    }
+
+    #[cold]
+    fn check_bars(&self) -> Result<()> {
         let bars = self.bars();
         bars.check_upkeep()?;
         match &bars.full {
