@@ -310,7 +310,7 @@ impl DbCursor {
         let is_same_view = std::ptr::eq(self.view.as_ptr(), Arc::as_ptr(&view));
         let scan = self.scan.as_mut().expect("there until dropped");
         if is_same_view && scan.reader().at == at.visibility {
-            scan.leave(at.now_unix_ms);
+            scan.leave(at.now.unix_ms());
             return Ok(());
         }
         let range = scan.reader().range.clone();

@@ -2,15 +2,22 @@
 
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
+use crate::flow::read::get::Now;
 use crate::store::version::state::KeyspaceState;
 
-/// What time it is for who reads the keyspace or writes to it, in unix milliseconds.
+/// What time it is for who reads the keyspace or writes to it, whenever that is asked.
+#[inline]
+pub fn now<'a>(core: &'a Core, parts: &'a KeyspaceParts) -> Now<'a> {
+    Now::By {
+        own: parts.clock.as_deref(),
+        machine: &core.env.clock,
+    }
+}
+
+/// The same in unix milliseconds, asked now.
 #[inline]
 pub fn now_unix_ms(core: &Core, parts: &KeyspaceParts) -> u64 {
-    match &parts.clock {
-        Some(clock) => clock.unix_ms(),
-        None => core.env.clock.unix_millis(),
-    }
+    now(core, parts).unix_ms()
 }
 
 /// What time it is for who drops what has ended from the files of the keyspace. A clock of its own

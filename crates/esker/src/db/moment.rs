@@ -15,7 +15,7 @@ use crate::db::locking;
 use crate::db::read_cost::CostMeter;
 use crate::db::txn::read_set::ScanRecorder;
 use crate::db::txn::state::TransactionState;
-use crate::flow::read::get::ReadAt;
+use crate::flow::read::get::{Now, ReadAt};
 use crate::flow::read::view::View;
 
 /// One keyspace at one moment. Made by whatever can be read, for its own use.
@@ -51,7 +51,7 @@ pub struct Source {
     /// The memtables and files.
     pub view: Arc<View>,
     /// The moment, and how to read.
-    pub at: ReadAt,
+    pub at: ReadAt<'static>,
     /// The keys.
     pub range: KeyRange,
     /// How it goes past level 0; `None` where that is empty.
@@ -75,10 +75,10 @@ impl Moment<'_> {
 
     /// When and how somebody reads who sees that.
     #[inline]
-    pub fn read_at(&self, visibility: Visibility) -> ReadAt {
+    pub fn read_at<'n>(&self, visibility: Visibility, now: Now<'n>) -> ReadAt<'n> {
         ReadAt {
             visibility,
-            now_unix_ms: now_unix_ms(self.database.core(), self.parts),
+            now,
             options: self.options,
         }
     }
@@ -93,7 +93,7 @@ impl Moment<'_> {
     }
 
     /// The memtables and files that are read, and then when.
-    pub fn look(&self) -> Result<(Arc<View>, ReadAt)> {
+    pub fn look(&self) -> Result<(Arc<View>, ReadAt<'static>)> {
         let core = self.database.core();
         check(core)?;
         if let When::Within(transaction) = self.at {
@@ -105,11 +105,14 @@ impl Moment<'_> {
             When::Within(transaction) => transaction.view(self.parts, view, seqno)?,
             When::Now | When::At(_) => (view, Visibility::at(seqno)),
         };
-        Ok((view, self.read_at(visibility)))
+        Ok((
+            view,
+            self.read_at(visibility, Now::At(now_unix_ms(core, self.parts))),
+        ))
     }
 
     /// What a cursor over `range` reads of what was looked at.
-    pub fn source_of(&self, view: Arc<View>, at: ReadAt, range: KeyRange) -> Source {
+    pub fn source_of(&self, view: Arc<View>, at: ReadAt<'static>, range: KeyRange) -> Source {
         Source {
             database: self.database.clone(),
             parts: Arc::clone(self.parts),

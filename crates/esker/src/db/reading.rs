@@ -10,6 +10,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::Visibility;
 use crate::db::cursor::DbCursor;
 use crate::db::iterator::Iter;
+use crate::db::keyspace_time::now;
 use crate::db::locking;
 use crate::db::moment::{Moment, When, check};
 use crate::db::txn::state::TransactionState;
@@ -20,7 +21,7 @@ use crate::flow::read::view::View;
 impl Moment<'_> {
     // Has `read` look for one key. Always: as calls, this and the next took a get 40 instructions.
     #[inline(always)]
-    fn read_key<T>(&self, key: &[u8], read: impl Fn(&View, &ReadAt) -> Result<T>) -> Result<T> {
+    fn read_key<T>(&self, key: &[u8], read: impl Fn(&View, &ReadAt<'_>) -> Result<T>) -> Result<T> {
         let core = self.database.core();
         check(core)?;
         core.statistics.add(Ticker::Gets, 1);
@@ -28,7 +29,10 @@ impl Moment<'_> {
             return self.read_within(transaction, &[key], &read);
         }
         let view = self.parts.current.load();
-        read(&view, &self.read_at(Visibility::at(self.seqno())))
+        read(
+            &view,
+            &self.read_at(Visibility::at(self.seqno()), now(core, self.parts)),
+        )
     }
 
     #[cold]
@@ -37,7 +41,7 @@ impl Moment<'_> {
         &self,
         transaction: &TransactionState,
         keys: &[&[u8]],
-        read: &dyn Fn(&View, &ReadAt) -> Result<T>,
+        read: &dyn Fn(&View, &ReadAt<'_>) -> Result<T>,
     ) -> Result<T> {
         let core = self.database.core();
         for key in keys {
@@ -47,9 +51,10 @@ impl Moment<'_> {
         read(&view, &at)
     }
 
+    // Looks at what was found, and does not take it: so it is written where the caller wants it.
     #[inline(always)]
-    fn count_found<T>(&self, found: &Option<T>) {
-        if found.is_some() {
+    fn count_found<T>(&self, found: &Result<Option<T>>) {
+        if let Ok(Some(_)) = found {
             let statistics = &self.database.core().statistics;
             statistics.add(Ticker::GetsFound, 1);
         }
@@ -57,15 +62,15 @@ impl Moment<'_> {
 
     /// The value of `key`, if it has one.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        let value = self.read_key(key, |view, at| get(view, key, at))?;
+        let value = self.read_key(key, |view, at| get(view, key, at));
         self.count_found(&value);
-        Ok(value)
+        value
     }
 
     pub(crate) fn get_valued(&self, key: &[u8]) -> Result<Option<Valued>> {
-        let valued = self.read_key(key, |view, at| get_valued(view, key, at))?;
+        let valued = self.read_key(key, |view, at| get_valued(view, key, at));
         self.count_found(&valued);
-        Ok(valued)
+        valued
     }
 
     // With the view, which keeps what a pointer leads to.
@@ -80,7 +85,7 @@ impl Moment<'_> {
         let core = self.database.core();
         check(core)?;
         core.statistics.add(Ticker::Gets, keys.len() as u64);
-        let read = |view: &View, at: &ReadAt| multi_get(view, &keys, at).into_iter().collect();
+        let read = |view: &View, at: &ReadAt<'_>| multi_get(view, &keys, at).into_iter().collect();
         if let When::Within(transaction) = self.at {
             return self.read_within(transaction, &keys, &read);
         }

@@ -299,7 +299,7 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
         };
         let (user_key, trailer) = key::split(self.input.key());
         let raw = || self.input.value();
-        match outcome(user_key, trailer, raw, self.rules.now_unix_ms)? {
+        match outcome(user_key, trailer, raw, || self.rules.now_unix_ms)? {
             LookupOutcome::Value(part) => retaining.drops(user_key, part, &raw, self.rules.values),
             LookupOutcome::Gone | LookupOutcome::Operand => Ok(false),
         }

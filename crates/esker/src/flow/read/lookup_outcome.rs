@@ -46,8 +46,8 @@ impl Part {
     };
 }
 
-/// What an entry means at `now_unix_ms`. Its raw value is asked for only where it matters: it may
-/// have to be uncompressed first.
+/// What an entry means at `now_unix_ms`. That and its raw value are asked for only where they
+/// matter: the value may have to be uncompressed first.
 ///
 /// # Errors
 /// `Corruption` for an entry that cannot be among point entries, or that is cut short; those of
@@ -57,7 +57,7 @@ pub fn outcome<'a>(
     user_key: &[u8],
     trailer: Trailer,
     raw: impl FnOnce() -> Result<&'a [u8]>,
-    now_unix_ms: u64,
+    now_unix_ms: impl FnOnce() -> u64,
 ) -> Result<LookupOutcome> {
     Ok(match trailer.kind() {
         kind @ (Kind::Put | Kind::PutSeparated) => LookupOutcome::Value(Part {
@@ -72,7 +72,7 @@ pub fn outcome<'a>(
         | Kind::PutExpiringMillis
         | Kind::PutSeparatedExpiringMillis) => match Expiry::split(kind, raw()?) {
             None => return Err(damaged(user_key, trailer, "no expiry")),
-            Some((expiry, _)) if expiry.is_past(now_unix_ms) => LookupOutcome::Gone,
+            Some((expiry, _)) if expiry.is_past(now_unix_ms()) => LookupOutcome::Gone,
             Some((expiry, _)) => LookupOutcome::Value(Part {
                 start: kind.expiry_bytes(),
                 expiry: Some(expiry),

@@ -28,7 +28,7 @@ pub type Scan = Walk<SourceCursor>;
 ///
 /// # Errors
 /// Those of opening files: single files of a run, and files with range deletes.
-pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
+pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt<'_>) -> Result<Scan> {
     let mut sources = Sources {
         // Room for all: growing would copy cursors, which are large.
         cursors: Vec::with_capacity(view.source_count()),
@@ -49,7 +49,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
             comparator,
             range,
             at: at.visibility,
-            now_unix_ms: at.now_unix_ms,
+            now_unix_ms: at.now.unix_ms(),
             folder: view.parts().folder.clone(),
             values: Arc::clone(&view.parts().values),
             kept: sources.has_values.then(|| Arc::clone(&view.parts().levels)),
@@ -68,7 +68,7 @@ struct Sources {
 }
 
 impl Sources {
-    fn add_memtable(&mut self, view: &View, index: usize, at: &ReadAt) {
+    fn add_memtable(&mut self, view: &View, index: usize, at: &ReadAt<'_>) {
         let table = &view.parts().memtables[index];
         if table.is_empty() {
             return;
@@ -94,7 +94,7 @@ impl Sources {
         view: &Arc<View>,
         index: usize,
         range: &KeyRange,
-        at: &ReadAt,
+        at: &ReadAt<'_>,
     ) -> Result<()> {
         let run = &view.runs()[index];
         let places = run.overlapping_places(view.comparator(), range);

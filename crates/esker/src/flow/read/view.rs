@@ -179,9 +179,14 @@ impl View {
     /// When there is none in that place.
     #[inline]
     pub fn open_at(&self, index: usize, place: usize) -> Result<AtHand<'_>> {
-        if let Some(file) = self.open_runs.file(index, place) {
-            return Ok(AtHand::Kept(file));
+        match self.open_runs.file(index, place) {
+            Some(file) => Ok(AtHand::Kept(file)),
+            None => self.open_and_keep(index, place),
         }
+    }
+
+    #[cold]
+    fn open_and_keep(&self, index: usize, place: usize) -> Result<AtHand<'_>> {
         let file = self.open(&self.runs[index].files()[place])?;
         if self.parts.open_files.has_room() {
             self.open_runs.keep(index, place, &file);
@@ -227,14 +232,17 @@ impl View {
     }
 
     /// What the range deletes of a file hide.
+    #[inline]
     pub fn file_tombstones(
         &self,
         file: &FileRecord,
         reader: &AnyReader,
     ) -> Option<Arc<RangeTombstones>> {
-        if file.range_delete_count == 0 {
-            return None;
-        }
+        (file.range_delete_count > 0).then(|| self.known_tombstones(file, reader))
+    }
+
+    #[inline(never)]
+    fn known_tombstones(&self, file: &FileRecord, reader: &AnyReader) -> Arc<RangeTombstones> {
         let build = || {
             Arc::new(RangeTombstones::new(
                 &self.parts.comparator,
@@ -242,7 +250,7 @@ impl View {
             ))
         };
         let known = self.file_tombstones.get(&file.number);
-        Some(known.map_or_else(build, |known| Arc::clone(known.get_or_init(build))))
+        known.map_or_else(build, |known| Arc::clone(known.get_or_init(build)))
     }
 
     fn tombstone_lists_of(&self, table: &Arc<Memtable>) -> Option<Arc<MemtableTombstones>> {

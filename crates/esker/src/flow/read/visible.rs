@@ -258,7 +258,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 continue;
             }
             let now = self.reader.now_unix_ms;
-            match outcome(user_key, trailer, || self.inner.value(), now)? {
+            match outcome(user_key, trailer, || self.inner.value(), || now)? {
                 LookupOutcome::Value(part) => {
                     if part.is_separated {
                         self.value = self.lazy(part)?;
@@ -375,7 +375,7 @@ impl<C: Cursor> VisibleCursor<C> {
             return Ok(false);
         }
         let now = self.reader.now_unix_ms;
-        match outcome(user_key, trailer, || self.inner.value(), now)? {
+        match outcome(user_key, trailer, || self.inner.value(), || now)? {
             LookupOutcome::Value(part) if !part.is_separated => {
                 self.state = CursorState::here(part.start, true)
             }
@@ -485,7 +485,7 @@ impl<C: Cursor> VisibleCursor<C> {
     fn outcome(&self) -> Result<LookupOutcome> {
         let (user_key, trailer) = key::split(self.inner.key());
         let now = self.reader.now_unix_ms;
-        outcome(user_key, trailer, || self.inner.value(), now)
+        outcome(user_key, trailer, || self.inner.value(), || now)
     }
 }
 
