@@ -1,6 +1,6 @@
 //! The public cursor.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::stats::memory_budget::Reservation;
@@ -15,9 +15,8 @@ use crate::db::read_cost::CostMeter;
 use crate::db::txn::read_set::ScanRecorder;
 use crate::db::worker;
 use crate::db::write_control;
-use crate::flow::read::scan::{Scan, scan};
+use crate::flow::read::scan::{Scan, ScanSources};
 use crate::flow::read::sources::LOOKAHEAD_BYTES_MAX;
-use crate::flow::read::view::View;
 
 /// Ordered movement over the entries of a keyspace as they were when the cursor was made.
 ///
@@ -28,8 +27,8 @@ pub struct DbCursor {
     scan: Option<Scan>,
     database: DatabaseRef,
     parts: Arc<KeyspaceParts>,
-    /// What it reads, by its place: not kept, for the files outside of its range.
-    view: Weak<View>,
+    /// The number of the view that it reads: not kept, for the files outside of its range.
+    view: u64,
     options: ReadOptions,
     cost_meter: Option<CostMeter>,
     /// Whether it shows what a transaction sees, and who is told then what it comes through.
@@ -37,8 +36,6 @@ pub struct DbCursor {
     recorder: Option<Box<ScanRecorder>>,
     seeks: u64,
     steps: u64,
-    /// How many sources read ahead.
-    ahead_count: usize,
     // Of what it reads ahead, from the step on that makes it a scan.
     charge: Option<Reservation>,
 }
@@ -74,18 +71,16 @@ impl DbCursor {
         at.options.readahead_bytes_max = options
             .readahead_bytes_max
             .min(first.min(AHEAD_BYTES_FIRST));
-        let mut scan = scan(&source.view, source.range, &at)?;
-        let sources = scan.sources_mut().iter();
+        let sources = ScanSources::of(&source.view, &source.range, &at)?;
         Ok(DbCursor {
-            ahead_count: sources.filter(|it| it.reads_ahead()).count(),
-            view: Arc::downgrade(&source.view),
+            scan: Some(sources.into_scan(&source.view, source.range, &at)),
+            view: source.view.number(),
             options,
-            scan: Some(scan),
             database: source.database,
             parts: source.parts,
             cost_meter: source.cost_meter,
             is_within: source.is_within,
-            recorder: source.recorder.map(Box::new),
+            recorder: source.recorder,
             seeks: 0,
             steps: 0,
             charge: None,
@@ -307,9 +302,8 @@ impl DbCursor {
             options: self.options,
         };
         let (view, at) = now.look()?;
-        let is_same_view = std::ptr::eq(self.view.as_ptr(), Arc::as_ptr(&view));
         let scan = self.scan.as_mut().expect("there until dropped");
-        if is_same_view && scan.reader().at == at.visibility {
+        if self.view == view.number() && scan.reader().at == at.visibility {
             scan.leave(at.now.unix_ms());
             return Ok(());
         }
@@ -376,11 +370,14 @@ impl DbCursor {
     fn begin_ahead(&mut self) {
         let core = self.database.core();
         let ahead_bytes_max = self.options.readahead_bytes_max;
-        let least = self.ahead_count * SOURCE_BYTES;
-        let most = least + self.ahead_count * (LOOKAHEAD_BYTES_MAX + ahead_bytes_max);
+        let scan = self.scan.as_mut().expect("there until dropped");
+        let sources = scan.sources_mut();
+        let ahead_count = sources.iter().filter(|it| it.reads_ahead()).count();
+        let least = ahead_count * SOURCE_BYTES;
+        let most = least + ahead_count * (LOOKAHEAD_BYTES_MAX + ahead_bytes_max);
         let mut charge = core.memory_budget.hold_ahead(least as u64, most as u64);
         let ahead = usize::try_from(charge.bytes()).unwrap_or(usize::MAX) - least;
-        let each = (ahead / self.ahead_count.max(1)).saturating_sub(LOOKAHEAD_BYTES_MAX);
+        let each = (ahead / ahead_count.max(1)).saturating_sub(LOOKAHEAD_BYTES_MAX);
         let each = match each < AHEAD_BYTES_MIN.min(ahead_bytes_max) {
             true => 0,
             false => each,
@@ -388,11 +385,10 @@ impl DbCursor {
         if each == 0 {
             charge.resize(least as u64);
         }
-        self.charge = Some(charge);
-        let scan = self.scan.as_mut().expect("there until dropped");
-        for source in scan.sources_mut() {
+        for source in sources {
             source.set_readahead(each);
         }
+        self.charge = Some(charge);
         write_control::set_cache(core);
     }
 }

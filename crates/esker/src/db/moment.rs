@@ -59,7 +59,7 @@ pub struct Source {
     /// Whether it is what a transaction sees.
     pub is_within: bool,
     /// Is told which keys it comes through.
-    pub recorder: Option<ScanRecorder>,
+    pub recorder: Option<Box<ScanRecorder>>,
 }
 
 impl Moment<'_> {
@@ -121,7 +121,10 @@ impl Moment<'_> {
             at,
             is_within: matches!(self.at, When::Within(_)),
             recorder: match self.at {
-                When::Within(transaction) => transaction.reads_range(self.parts, &range),
+                When::Within(transaction) => {
+                    let recorder = transaction.reads_range(self.parts, &range);
+                    recorder.map(Box::new)
+                }
                 When::Now | When::At(_) => None,
             },
             range,

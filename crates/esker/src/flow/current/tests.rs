@@ -86,3 +86,37 @@ fn views_live_as_long_as_their_readers() {
     }
     assert!(current.view().parts().memtables.len() <= 2);
 }
+
+#[test]
+fn every_change_makes_a_view_of_another_number() {
+    // A keyspace is changed in all the ways there are; whoever kept a number sees that its view is
+    // no longer the one, and those of views made of views change nothing.
+    let empty = Layout::new(&Comparator::Bytewise).view(&[]);
+    let live = filled(1);
+    let parts = ViewParts {
+        memtables: vec![Arc::clone(live.table())],
+        ..empty.parts().clone()
+    };
+    let current = Current::new(parts, Vec::new());
+    let mut numbers = vec![current.view().number()];
+    let fresh = || Arc::clone(Memtable::create(Comparator::Bytewise, None).table());
+    let sealed = Sealed {
+        table: Arc::clone(live.table()),
+        first_log: Some(FileNumber(1)),
+        clock_ms: None,
+        mark: None,
+        last_seqno: SeqNo::new(1),
+        reason: FlushReason::Manual,
+    };
+    current.seal(fresh(), sealed);
+    numbers.push(current.view().number());
+    current.renew(fresh());
+    numbers.push(current.view().number());
+    current.install(Arc::new(Levels::default()), 1);
+    numbers.push(current.view().number());
+    current.fold_by(Folder::new("default", None));
+    numbers.push(current.view().number());
+    assert!(numbers.is_sorted_by(|before, after| before < after));
+    drop(current.view().of_files());
+    assert_eq!(Some(current.view().number()), numbers.last().copied());
+}

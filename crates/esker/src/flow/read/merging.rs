@@ -61,6 +61,7 @@ pub struct MergingCursor<C> {
 
 impl<C: Cursor> MergingCursor<C> {
     /// A cursor over `sources`, whose entries are all in that order. It stands nowhere.
+    #[inline]
     pub fn new(comparator: Comparator, sources: Vec<C>) -> MergingCursor<C> {
         MergingCursor {
             comparator,

@@ -29,37 +29,14 @@ pub type Scan = Walk<SourceCursor>;
 /// # Errors
 /// Those of opening files: single files of a run, and files with range deletes.
 pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt<'_>) -> Result<Scan> {
-    let mut sources = Sources {
-        // Room for all: growing would copy cursors, which are large.
-        cursors: Vec::with_capacity(view.source_count()),
-        ..Sources::default()
-    };
-    for index in 0..view.parts().memtables.len() {
-        sources.add_memtable(view, index, at);
-    }
-    for index in 0..view.runs().len() {
-        sources.add_run(view, index, &range, at)?;
-    }
-    let comparator = view.comparator().clone();
-    let merged = MergingCursor::new(comparator.clone(), sources.cursors);
-    Ok(Walk::new(VisibleCursor::new(
-        merged,
-        Reader {
-            tombstones: TombstoneAggregator::new(comparator.clone(), sources.tombstone_lists),
-            comparator,
-            range,
-            at: at.visibility,
-            now_unix_ms: at.now.unix_ms(),
-            folder: view.parts().folder.clone(),
-            values: Arc::clone(&view.parts().values),
-            kept: sources.has_values.then(|| Arc::clone(&view.parts().levels)),
-        },
-    )))
+    let sources = ScanSources::of(view, &range, at)?;
+    Ok(sources.into_scan(view, range, at))
 }
 
-/// The sources of a scan so far, newest first.
+/// The sources of a scan, newest first. Apart from [`scan`] for who has a place for the scan: all
+/// that can fail is done then, and it is made in that place.
 #[derive(Default)]
-struct Sources {
+pub struct ScanSources {
     cursors: Vec<SourceCursor>,
     /// Each with its source's place in `cursors`.
     tombstone_lists: Vec<SourceTombstones>,
@@ -67,7 +44,43 @@ struct Sources {
     has_values: bool,
 }
 
-impl Sources {
+impl ScanSources {
+    /// Those that may hold keys of `range` for a reader `at`. Errors as of [`scan`].
+    pub fn of(view: &Arc<View>, range: &KeyRange, at: &ReadAt<'_>) -> Result<ScanSources> {
+        let mut sources = ScanSources {
+            // Room for all: growing would copy cursors, which are large.
+            cursors: Vec::with_capacity(view.source_count()),
+            ..ScanSources::default()
+        };
+        for index in 0..view.parts().memtables.len() {
+            sources.add_memtable(view, index, at);
+        }
+        for index in 0..view.runs().len() {
+            sources.add_run(view, index, range, at)?;
+        }
+        Ok(sources)
+    }
+
+    /// A cursor over them, for the same reader. It stands nowhere.
+    // Always: what is made by calls is copied from each to the next, and a scan has 600 bytes.
+    #[inline(always)]
+    pub fn into_scan(self, view: &View, range: KeyRange, at: &ReadAt<'_>) -> Scan {
+        let parts = view.parts();
+        Walk::new(VisibleCursor::new(
+            MergingCursor::new(parts.comparator.clone(), self.cursors),
+            Reader {
+                tombstones: TombstoneAggregator::new(&parts.comparator, self.tombstone_lists),
+                comparator: parts.comparator.clone(),
+                range,
+                at: at.visibility,
+                now_unix_ms: at.now.unix_ms(),
+                folder: parts.folder.clone(),
+                values: Arc::clone(&parts.values),
+                kept: self.has_values.then(|| Arc::clone(&parts.levels)),
+            },
+        ))
+    }
+
     fn add_memtable(&mut self, view: &View, index: usize, at: &ReadAt<'_>) {
         let table = &view.parts().memtables[index];
         if table.is_empty() {

@@ -11,8 +11,14 @@ use crate::flow::read::range_tombstones::RangeTombstones;
 ///
 /// Remembers the stretch of keys around the last one asked for in which the answer stays the
 /// same, so that a scan searches once for each stretch and compares twice for each key.
+///
+/// Nothing but a place for it where there are no range tombstones: nearly all cursors have none,
+/// and each would make it, move it about and drop it for nothing.
 #[derive(Debug)]
-pub struct TombstoneAggregator {
+pub struct TombstoneAggregator(Option<Box<Aggregated>>);
+
+#[derive(Debug)]
+struct Aggregated {
     comparator: Comparator,
     /// Newest source first.
     tombstone_lists: Vec<SourceTombstones>,
@@ -39,13 +45,53 @@ pub struct SourceTombstones {
 impl TombstoneAggregator {
     /// The aggregator for one reader. `tombstone_lists` come newest source first; a source may have
     /// several.
+    #[inline]
     pub fn new(
+        comparator: &Comparator,
+        tombstone_lists: Vec<SourceTombstones>,
+    ) -> TombstoneAggregator {
+        TombstoneAggregator(match tombstone_lists.is_empty() {
+            true => None,
+            false => Aggregated::new(comparator.clone(), tombstone_lists).map(Box::new),
+        })
+    }
+
+    /// Whether nothing is hidden.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether an entry of `key` with that number is hidden.
+    #[inline]
+    pub fn hides(&mut self, key: &[u8], seqno: SeqNo) -> bool {
+        let aggregated = self.0.as_mut();
+        aggregated.is_some_and(|aggregated| aggregated.hides(key, seqno))
+    }
+
+    /// Where source `source` may be sent when `key` is hidden in it: everything of that source
+    /// from `key` up to the answer, exclusive, is hidden. `None` when the deletions lie in no
+    /// newer source, for then some entries of the source may be newer than they.
+    pub fn skip_forward(&self, key: &[u8], source: usize) -> Option<Bytes> {
+        self.0.as_ref()?.skip_forward(key, source)
+    }
+
+    /// As [`TombstoneAggregator::skip_forward`], backward: everything of the source from the
+    /// answer, inclusive, up to `key` is hidden.
+    pub fn skip_backward(&self, key: &[u8], source: usize) -> Option<Bytes> {
+        self.0.as_ref()?.skip_backward(key, source)
+    }
+}
+
+impl Aggregated {
+    /// `None` where nothing is hidden.
+    fn new(
         comparator: Comparator,
         mut tombstone_lists: Vec<SourceTombstones>,
-    ) -> TombstoneAggregator {
+    ) -> Option<Aggregated> {
         assert!(tombstone_lists.is_sorted_by_key(|list| list.source));
         tombstone_lists.retain(|list| !list.tombstones.is_empty());
-        TombstoneAggregator {
+        (!tombstone_lists.is_empty()).then_some(Aggregated {
             comparator,
             tombstone_lists,
             is_known: false,
@@ -53,40 +99,24 @@ impl TombstoneAggregator {
             upper: None,
             cover: None,
             cover_source: 0,
-        }
+        })
     }
 
-    /// Whether nothing is hidden.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.tombstone_lists.is_empty()
-    }
-
-    /// Whether an entry of `key` with that number is hidden.
-    #[inline]
-    pub fn hides(&mut self, key: &[u8], seqno: SeqNo) -> bool {
-        if self.is_empty() {
-            return false;
-        }
+    fn hides(&mut self, key: &[u8], seqno: SeqNo) -> bool {
         if !self.is_known || !self.is_inside(key) {
             self.look(key);
         }
         self.cover > Some(seqno)
     }
 
-    /// Where source `source` may be sent when `key` is hidden in it: everything of that source
-    /// from `key` up to the answer, exclusive, is hidden. `None` when the deletions lie in no
-    /// newer source, for then some entries of the source may be newer than they.
-    pub fn skip_forward(&self, key: &[u8], source: usize) -> Option<Bytes> {
+    fn skip_forward(&self, key: &[u8], source: usize) -> Option<Bytes> {
         self.tombstone_lists_over(source)
             .filter_map(|list| list.tombstones.skip_forward(key, list.at))
             .max_by(|left, right| self.comparator.compare(left, right))
             .cloned()
     }
 
-    /// As [`TombstoneAggregator::skip_forward`], backward: everything of the source from the
-    /// answer, inclusive, up to `key` is hidden.
-    pub fn skip_backward(&self, key: &[u8], source: usize) -> Option<Bytes> {
+    fn skip_backward(&self, key: &[u8], source: usize) -> Option<Bytes> {
         self.tombstone_lists_over(source)
             .filter_map(|list| list.tombstones.skip_backward(key, list.at))
             .min_by(|left, right| self.comparator.compare(left, right))

@@ -49,6 +49,7 @@ pub struct ViewParts {
 /// deletions.
 pub struct View {
     parts: ViewParts,
+    number: u64,
     /// Whether the first memtable is what a transaction wrote itself.
     has_own: bool,
     memtable_tombstones: Vec<Arc<MemtableTombstones>>,
@@ -102,6 +103,7 @@ impl View {
                 .map(|(_, run)| run.clone())
                 .collect(),
             parts,
+            number: previous.map_or(0, |previous| previous.number + 1),
             has_own: false,
             memtable_tombstones,
             file_tombstones,
@@ -137,6 +139,14 @@ impl View {
             true => visibility.newest(),
             false => visibility.committed(),
         }
+    }
+
+    /// How many views of the keyspace came before it, each in the place of another. It tells apart
+    /// those that were what new reads take: who has read one knows by it, without keeping the view,
+    /// whether that is so still.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Of what the view is made.

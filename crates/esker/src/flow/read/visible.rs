@@ -40,6 +40,7 @@ pub struct VisibleCursor<C> {
 impl<C: Cursor> VisibleCursor<C> {
     /// A cursor over what `reader` sees of `inner`, whose sources are by age, newest first, and
     /// whose memtables hide what their folded operands hold.
+    #[inline]
     pub fn new(inner: MergingCursor<C>, reader: Reader) -> VisibleCursor<C> {
         VisibleCursor {
             inner,

@@ -42,6 +42,7 @@ pub struct Walk<C> {
 
 impl<C: Cursor> Walk<C> {
     /// A walk by that cursor, which stands nowhere.
+    #[inline]
     pub fn new(cursor: VisibleCursor<C>) -> Walk<C> {
         Walk {
             cursor,

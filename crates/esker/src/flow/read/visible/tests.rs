@@ -27,7 +27,7 @@ fn reader(history: &History, sources: &[History], range: KeyRange, at: Visibilit
     };
     let tombstone_lists = sources.iter().enumerate().map(tombstones).collect();
     Reader {
-        tombstones: TombstoneAggregator::new(comparator.clone(), tombstone_lists),
+        tombstones: TombstoneAggregator::new(&comparator, tombstone_lists),
         comparator,
         range,
         at,

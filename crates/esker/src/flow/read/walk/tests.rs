@@ -105,7 +105,7 @@ fn walks_over_lookaheads_read_as_the_naive_reader() {
         let mut rows = history.scan(seqno);
         rows.retain(|(key, _)| range.contains(comparator, key));
         let reader = Reader {
-            tombstones: TombstoneAggregator::new(comparator.clone(), Vec::new()),
+            tombstones: TombstoneAggregator::new(comparator, Vec::new()),
             comparator: comparator.clone(),
             range,
             at: Visibility::at(seqno),
