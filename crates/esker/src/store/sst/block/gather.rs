@@ -136,9 +136,11 @@ fn decode_back(
     mut chunk: ChunkWriter<'_>,
     is_for_it: impl Fn(usize, &Head, Put, &ChunkWriter<'_>) -> bool,
 ) -> Option<Landing> {
-    let mut landing = None;
+    assert!(chunk.is_empty());
     let Stretch { start, target, .. } = stretch;
     let end = target + usize::from(stretch.has_target);
+    // Where the first lies of those that are kept: behind the last that is not.
+    let mut first = start;
     let (mut last, mut next) = (None, start);
     while next < end {
         let (head, put) = put_key_at(entries, next, &mut chunk)?;
@@ -147,10 +149,9 @@ fn decode_back(
         }
         if is_for_it(next, &head, put, &chunk) {
             chunk.keep(head.value_start..head.value_end);
-            landing = landing.or(Some(next));
         } else {
             chunk.drop_kept();
-            landing = None;
+            first = head.value_end;
         }
         (last, next) = (Some(next), head.value_end);
     }
@@ -160,8 +161,7 @@ fn decode_back(
         false => next == target,
     };
     let value = chunk.first_value()?;
-    let landing = landing.filter(|_| is_whole);
-    landing.map(|at| Landing { at, value })
+    is_whole.then_some(Landing { at: first, value })
 }
 
 /// Whether the entry is a value as it stands, and one that the reader sees.
