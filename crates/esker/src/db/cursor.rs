@@ -6,6 +6,7 @@ use crate::base::options::call::ReadOptions;
 use crate::base::stats::memory_budget::Reservation;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Way;
 use crate::base::types::error::Result;
 use crate::base::types::expiry::Expiry;
 use crate::db::database_ref::DatabaseRef;
@@ -188,8 +189,10 @@ impl DbCursor {
     )]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        let found = self.stepping()?.next();
-        self.record(found, ScanRecorder::moved)
+        match self.step_at_hand(Scan::next_at_hand) {
+            true => Ok(true),
+            false => self.step(Way::Forward),
+        }
     }
 
     /// Moves to the previous entry; from nowhere it stays nowhere.
@@ -209,8 +212,10 @@ impl DbCursor {
     /// ```
     #[inline]
     pub fn prev(&mut self) -> Result<bool> {
-        let found = self.stepping()?.prev();
-        self.record(found, ScanRecorder::moved_back)
+        match self.step_at_hand(Scan::prev_at_hand) {
+            true => Ok(true),
+            false => self.step(Way::Back),
+        }
     }
 
     /// Whether the cursor stands on an entry.
@@ -318,6 +323,44 @@ impl DbCursor {
         scan.leave(now_unix_ms);
     }
 
+    /// Makes the step that nearly all are: to an entry that is decoded already, with nobody to be
+    /// told of it. Makes none where anything is in its way, which `step` looks into: with one call
+    /// for all of that, a loop over such steps is some twenty instructions for each.
+    #[inline]
+    fn step_at_hand(&mut self, step: impl FnOnce(&mut Scan) -> bool) -> bool {
+        if self.recorder.is_some() || self.database.core().gate.is_closed() {
+            return false;
+        }
+        let scan = self.scan.as_mut().expect("there until dropped");
+        let is_on = step(scan);
+        if is_on {
+            self.count_step();
+        }
+        is_on
+    }
+
+    #[inline(never)]
+    fn step(&mut self, way: Way) -> Result<bool> {
+        self.database.core().gate.check_step()?;
+        self.count_step();
+        if self.recorder.is_some() {
+            return self.step_recorded(way);
+        }
+        let scan = self.scan.as_mut().expect("there until dropped");
+        scan.step(way)
+    }
+
+    #[cold]
+    fn step_recorded(&mut self, way: Way) -> Result<bool> {
+        let scan = self.scan.as_mut().expect("there until dropped");
+        let found = scan.step(way);
+        let tell = match way {
+            Way::Forward => ScanRecorder::moved,
+            Way::Back => ScanRecorder::moved_back,
+        };
+        self.record(found, tell)
+    }
+
     // Whatever came of a movement, what it came through was read.
     #[inline]
     fn record(
@@ -346,13 +389,11 @@ impl DbCursor {
     }
 
     #[inline]
-    fn stepping(&mut self) -> Result<&mut Scan> {
-        self.database.core().gate.check_step()?;
+    fn count_step(&mut self) {
         self.steps += 1;
         if self.steps.is_multiple_of(STEPS_PER_COUNT) {
             self.count_steps();
         }
-        Ok(self.scan.as_mut().expect("there until dropped"))
     }
 
     #[cold]

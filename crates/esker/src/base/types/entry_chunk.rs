@@ -107,17 +107,22 @@ impl EntryChunk {
     /// Moves to the next of its entries, if there is one.
     #[inline]
     pub fn step(&mut self) -> bool {
-        let is_on = self.at + 1 < self.entries.len();
-        self.at += usize::from(is_on);
+        let next = self.at + 1;
+        let is_on = next < self.entries.len();
+        if is_on {
+            self.at = next;
+        }
         is_on
     }
 
     /// Moves to the entry before, if there is one.
     #[inline]
     pub fn step_back(&mut self) -> bool {
-        let is_on = self.at > 0;
-        self.at -= usize::from(is_on);
-        is_on
+        let before = self.at.checked_sub(1);
+        if let Some(before) = before {
+            self.at = before;
+        }
+        before.is_some()
     }
 
     /// Makes it of the entry that `lookahead`, which has entries of all kinds, stands on, and of

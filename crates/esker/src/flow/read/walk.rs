@@ -81,19 +81,40 @@ impl<C: Cursor> Walk<C> {
     )]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        match self.chunk.step() {
+        match self.next_at_hand() {
             true => Ok(true),
-            false => self.step(Way::Forward),
+            false => self.go_on(Way::Forward),
         }
     }
 
     /// Moves to the previous key; from nowhere it stays nowhere.
     #[inline]
     pub fn prev(&mut self) -> Result<bool> {
-        match self.chunk.step_back() {
+        match self.prev_at_hand() {
             true => Ok(true),
-            false => self.step(Way::Back),
+            false => self.go_on(Way::Back),
         }
+    }
+
+    /// Moves to the next key that way; from nowhere it stays nowhere.
+    #[inline]
+    pub fn step(&mut self, way: Way) -> Result<bool> {
+        match way {
+            Way::Forward => self.next(),
+            Way::Back => self.prev(),
+        }
+    }
+
+    /// Moves to the next key if that is decoded already, as it mostly is.
+    #[inline]
+    pub fn next_at_hand(&mut self) -> bool {
+        self.chunk.step()
+    }
+
+    /// Moves to the previous key if that is decoded already, as it mostly is.
+    #[inline]
+    pub fn prev_at_hand(&mut self) -> bool {
+        self.chunk.step_back()
     }
 
     /// Whether it stands on a key.
@@ -168,7 +189,7 @@ impl<C: Cursor> Walk<C> {
 
     /// Moves by the cursor, off the end of the chunk if there is one, and fills the next.
     #[inline(never)]
-    fn step(&mut self, way: Way) -> Result<bool> {
+    fn go_on(&mut self, way: Way) -> Result<bool> {
         if !self.chunk.is_empty() {
             let is_here = match self.way == way {
                 true => Ok(()),
