@@ -37,7 +37,7 @@ impl Usage {
         let bytes = |name| field(&io, name).unwrap_or(0);
         Usage {
             cpu_s: cpu.as_secs_f64(),
-            peak_rss_bytes: Resident::now().map_or(0, |memory| memory.peak_bytes),
+            peak_rss_bytes: peak_bytes().unwrap_or(0),
             device_read_bytes: bytes("read_bytes"),
             device_write_bytes: bytes("write_bytes"),
         }
@@ -58,29 +58,12 @@ impl Usage {
     }
 }
 
-/// Memory of this process as the system tells it, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resident {
-    /// Now, less pages of files that are mapped: those are the system's cache.
-    pub anonymous_bytes: u64,
-    /// Now, in all.
-    pub now_bytes: u64,
-    /// The most so far, or since [`forget_peak`].
-    pub peak_bytes: u64,
-}
-
-impl Resident {
-    /// What it is now; `None` where the system does not tell.
-    pub fn now() -> Option<Resident> {
-        let status = fs::read_to_string("/proc/self/status").ok()?;
-        // The file counts in units of 1024 bytes.
-        let bytes = |name| Some(field(&status, name)? << 10);
-        Some(Resident {
-            anonymous_bytes: bytes("RssAnon")?,
-            now_bytes: bytes("VmRSS")?,
-            peak_bytes: bytes("VmHWM")?,
-        })
-    }
+/// The most bytes of memory that this process held so far, or since [`forget_peak`]; `None` where
+/// the system does not tell.
+pub fn peak_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    // The file counts in units of 1024 bytes.
+    Some(field(&status, "VmHWM")? << 10)
 }
 
 /// Starts counting the most memory from here on, where the system can.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::console::Remarks;
+use crate::quantity;
 use crate::run::course::Tick;
 
 /// Time between two drawings: faster than this nobody reads.
@@ -71,7 +72,7 @@ fn line(label: &str, tick: &Tick, rate: f64) -> String {
     if let Some(share) = share {
         text += &format!("{:5.1} %  ", share * 100.0);
     }
-    text += &format!("{}  ", rate_text(rate));
+    text += &format!("{} op/s  ", quantity::count(rate.round()));
     if let Some(share) = share.filter(|share| *share > 0.0) {
         let left = tick.elapsed.as_secs_f64() * (1.0 - share) / share;
         // Less than a century; the cast keeps to the range of the integer.
@@ -96,14 +97,6 @@ fn share_done(tick: &Tick) -> Option<f64> {
         (ops, time) => ops.or(time),
     };
     share.map(|share| share.clamp(0.0, 1.0))
-}
-
-fn rate_text(rate: f64) -> String {
-    match rate {
-        rate if rate >= 1e6 => format!("{:.2} Mop/s", rate / 1e6),
-        rate if rate >= 1e3 => format!("{:.1} kop/s", rate / 1e3),
-        rate => format!("{rate:.0} op/s"),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use esker_bench::measure::process::Resident;
+use esker_bench::measure::process;
 use esker_bench::report::record::Record;
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ pub fn demo(shared: &GlobalFlags, args: &Demo) -> Outcome {
 }
 
 fn peak_bytes() -> Option<u64> {
-    Resident::now().map(|memory| memory.peak_bytes)
+    process::peak_bytes()
 }
 
 /// What the acts with one open database gave.

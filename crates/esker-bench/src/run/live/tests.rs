@@ -19,7 +19,7 @@ fn line_says_how_far_how_fast_and_how_long() {
     // A quarter in 30 s leaves 90 s.
     assert_eq!(
         line("fillrandom", &tick(), 8333.3),
-        "fillrandom   :  25.0 %  8.3 kop/s  ETA 1:30  stalled 1.5 s"
+        "fillrandom   :  25.0 %  8.33 k op/s  ETA 1:30  stalled 1.5 s"
     );
 }
 

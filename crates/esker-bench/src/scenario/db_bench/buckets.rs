@@ -1,7 +1,5 @@
 //! Latencies as the dialects' histograms print them.
 
-use std::fmt::Write;
-
 use crate::flags::flag::Dialect;
 use crate::measure::latency::Latencies;
 
@@ -112,105 +110,52 @@ impl Buckets {
             .map_or(0.0, |before| self.limits[before])
     }
 
-    /// The text, as the dialect's `ToString` makes it.
+    /// The text, as the dialect's `ToString` makes it: numbers, then a row for each bucket with
+    /// something in it.
     pub fn text(&self) -> String {
-        match self.dialect {
-            Dialect::RocksDb => self.rocksdb_text(),
-            _ => self.leveldb_text(),
-        }
-    }
-
-    fn leveldb_text(&self) -> String {
-        let mut text = format!(
-            "Count: {}  Average: {:.4}  StdDev: {:.2}\n\
-             Min: {:.4}  Median: {:.4}  Max: {:.4}\n{RULE}",
-            self.count,
-            self.mean,
-            self.deviation,
-            self.min,
-            self.percentile(50.0),
-            self.max
-        );
-        self.rows(&mut text, |text, row| {
-            let (left, right, count) = (row.left, row.right, row.count);
-            let (share, total) = (row.share, row.total);
-            // Writing to a string cannot fail.
-            let _ = write!(
-                text,
-                "[ {left:7.0}, {right:7.0} ) {count:7} {share:7.3}% {total:7.3}% "
-            );
-            (20.0 * share / 100.0).round()
-        });
-        text
-    }
-
-    fn rocksdb_text(&self) -> String {
+        let is_new = self.dialect == Dialect::RocksDb;
         let at = |percent| self.percentile(percent);
-        let mut text = format!(
-            "Count: {} Average: {:.4}  StdDev: {:.2}\nMin: {:.0}  Median: {:.4}  Max: {:.0}\n\
-             Percentiles: P50: {:.2} P75: {:.2} P99: {:.2} P99.9: {:.2} P99.99: {:.2}\n{RULE}",
-            self.count,
-            self.mean,
-            self.deviation,
-            self.min,
-            at(50.0),
-            self.max,
-            at(50.0),
-            at(75.0),
-            at(99.0),
-            at(99.9),
-            at(99.99)
-        );
-        self.rows(&mut text, |text, row| {
-            let open = if row.place == 0 { '[' } else { '(' };
-            let (left, right, count) = (row.left, row.right, row.count);
-            let (share, total) = (row.share, row.total);
-            // Writing to a string cannot fail.
-            let _ = write!(
-                text,
-                "{open} {left:7.0}, {right:7.0} ] {count:8} {share:7.3}% {total:7.3}% "
-            );
-            (share / 5.0 + 0.5).floor()
-        });
-        text
-    }
-
-    /// One row for each bucket with something in it; `head` writes its numbers and says how many
-    /// marks follow.
-    fn rows(&self, text: &mut String, head: impl Fn(&mut String, &Row) -> f64) {
+        let (all, mean, deviation) = (self.count, self.mean, self.deviation);
+        let (min, median, max) = (self.min, at(50.0), self.max);
+        let mut text = match is_new {
+            true => format!(
+                "Count: {all} Average: {mean:.4}  StdDev: {deviation:.2}\n\
+                 Min: {min:.0}  Median: {median:.4}  Max: {max:.0}\n\
+                 Percentiles: P50: {:.2} P75: {:.2} P99: {:.2} P99.9: {:.2} P99.99: {:.2}\n{RULE}",
+                at(50.0),
+                at(75.0),
+                at(99.0),
+                at(99.9),
+                at(99.99)
+            ),
+            false => format!(
+                "Count: {all}  Average: {mean:.4}  StdDev: {deviation:.2}\n\
+                 Min: {min:.4}  Median: {median:.4}  Max: {max:.4}\n{RULE}"
+            ),
+        };
+        let percent = |part: u64| part as f64 * 100.0 / all as f64;
         let mut sum = 0;
-        for (place, count) in self
-            .counts
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0)
-        {
+        for (place, count) in self.counts.iter().enumerate().filter(|it| *it.1 > 0) {
             sum += count;
-            let percent = |part: u64| part as f64 * 100.0 / self.count as f64;
-            let row = Row {
-                place,
-                left: self.left(place),
-                right: self.limits[place],
-                count: *count,
-                share: percent(*count),
-                total: percent(sum),
+            let (left, right) = (self.left(place), self.limits[place]);
+            let (share, total) = (percent(*count), percent(sum));
+            let open = if is_new && place > 0 { '(' } else { '[' };
+            let (row, marks) = match is_new {
+                true => (
+                    format!("{open} {left:7.0}, {right:7.0} ] {count:8}"),
+                    (share / 5.0 + 0.5).floor(),
+                ),
+                false => (
+                    format!("{open} {left:7.0}, {right:7.0} ) {count:7}"),
+                    (20.0 * share / 100.0).round(),
+                ),
             };
             // At most twenty, and never negative.
-            let marks = head(text, &row) as usize;
-            text.extend(std::iter::repeat_n('#', marks));
-            text.push('\n');
+            let marks = "#".repeat(marks as usize);
+            text += &format!("{row} {share:7.3}% {total:7.3}% {marks}\n");
         }
+        text
     }
-}
-
-/// A row of a histogram.
-struct Row {
-    place: usize,
-    left: f64,
-    right: f64,
-    count: u64,
-    share: f64,
-    total: f64,
 }
 
 #[cfg(test)]

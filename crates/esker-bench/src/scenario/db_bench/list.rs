@@ -1,11 +1,14 @@
 //! Every benchmark of db_bench, once.
 
+use esker::CompressionType::{Snappy, Zstd};
+
 use crate::flags::flag::Dialect;
 use crate::flags::flag::Known::{self, All, LevelDb, LevelDbAndOld, New, RocksDbs};
 use crate::scenario::db_bench::operation::{Count, Does, Method, Operation, as_given};
+use crate::scenario::db_bench::processor::{self, pack, unpack};
 use crate::scenario::db_bench::setup::Setup;
 use crate::scenario::db_bench::work::Numbers;
-use crate::scenario::db_bench::{processor, reads, updates, writes};
+use crate::scenario::db_bench::{reads, updates, writes};
 
 /// Every benchmark.
 pub static OPERATIONS: &[Operation] = &[
@@ -47,10 +50,16 @@ pub static OPERATIONS: &[Operation] = &[
         ..update("mergerandom", updates::merge_random)
     },
     own("crc32c", All, processor::crc),
-    own("snappycomp", LevelDbAndOld, processor::snappy_pack),
-    own("snappyuncomp", LevelDbAndOld, processor::snappy_unpack),
-    own("zstdcomp", LevelDb, processor::zstd_pack),
-    own("zstduncomp", LevelDb, processor::zstd_unpack),
+    own("snappycomp", LevelDbAndOld, |bench, lane| {
+        pack(bench, lane, Snappy)
+    }),
+    own("snappyuncomp", LevelDbAndOld, |bench, lane| {
+        unpack(bench, lane, Snappy)
+    }),
+    own("zstdcomp", LevelDb, |bench, lane| pack(bench, lane, Zstd)),
+    own("zstduncomp", LevelDb, |bench, lane| {
+        unpack(bench, lane, Zstd)
+    }),
     own("acquireload", All, processor::acquire_load),
     operation("compact", All, Does::Timed(|bench| bench.store.compact())),
     operation("flush", New, Does::Untimed(|bench| bench.store.flush())),

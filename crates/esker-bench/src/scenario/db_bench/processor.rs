@@ -49,26 +49,6 @@ pub fn crc(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     Ok(())
 }
 
-/// Packs a block by snappy.
-pub fn snappy_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    pack(bench, lane, CompressionType::Snappy)
-}
-
-/// Unpacks a block by snappy.
-pub fn snappy_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    unpack(bench, lane, CompressionType::Snappy)
-}
-
-/// Packs a block by zstd.
-pub fn zstd_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    pack(bench, lane, CompressionType::Zstd)
-}
-
-/// Unpacks a block by zstd.
-pub fn zstd_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    unpack(bench, lane, CompressionType::Zstd)
-}
-
 /// LevelDB packs 4096 bytes, whatever the flag says that came later.
 fn block(bench: &Bench<'_>, lane: &Lane<'_>) -> Vec<u8> {
     let size = usize::try_from(bench.setup.given.count("block_size"));
@@ -86,7 +66,8 @@ fn failed(error: esker::Error) -> Failure {
     Failure::failed(format!("compression error: {error}"))
 }
 
-fn pack(bench: &Bench<'_>, lane: &mut Lane<'_>, packing: CompressionType) -> Outcome {
+/// Packs a block.
+pub fn pack(bench: &Bench<'_>, lane: &mut Lane<'_>, packing: CompressionType) -> Outcome {
     let plain = block(bench, lane);
     let (mut packer, mut packed) = (Compressor::default(), Vec::new());
     let (mut done, mut made) = (0, 0);
@@ -105,7 +86,8 @@ fn pack(bench: &Bench<'_>, lane: &mut Lane<'_>, packing: CompressionType) -> Out
     Ok(())
 }
 
-fn unpack(bench: &Bench<'_>, lane: &mut Lane<'_>, packing: CompressionType) -> Outcome {
+/// Unpacks a block.
+pub fn unpack(bench: &Bench<'_>, lane: &mut Lane<'_>, packing: CompressionType) -> Outcome {
     let plain = block(bench, lane);
     let (mut packed, mut unpacked, mut done) = (Vec::new(), Vec::new(), 0);
     packing

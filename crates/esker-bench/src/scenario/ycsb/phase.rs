@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use crate::console::{Console, Remarks};
+use crate::console::Console;
 use crate::fail::{Failure, Outcome};
 use crate::report::json;
 use crate::report::record::{EngineWork, Record};
 use crate::scenario::ycsb::arguments::Arguments;
 use crate::scenario::ycsb::core_client::Shared;
-use crate::scenario::ycsb::drive::{Driven, drive};
-use crate::scenario::ycsb::meter::Metric;
-use crate::scenario::ycsb::place::{self, Place};
+use crate::scenario::ycsb::drive::drive;
+use crate::scenario::ycsb::meter::{Metric, Tally};
+use crate::scenario::ycsb::place;
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::reply::Reply;
 use crate::scenario::ycsb::results;
@@ -38,48 +38,32 @@ pub fn carry_out(
     let store = &place.store;
     let mut record = Record::begin("ycsb", &place.dir, words);
     let before = store.counters();
-    let mut worked = work(&plan, &place, &console.err)?;
+    let shared = Shared::new(&plan.workload, Table::new(store.as_ref(), place.binding));
+    let mut driven = drive(&plan, store.as_ref(), &shared, &console.err)?;
+    let first_failure = shared.table.first_failure().map(str::to_owned);
+    drop(shared);
     let done = EngineWork::between(&before, &store.counters());
     let start = Instant::now();
     place.store.close()?;
-    worked
-        .driven
-        .tally
-        .check(Metric::Cleanup, start.elapsed(), Reply::Ok);
-    results::print(&plan, &worked.driven, &done, console.out)?;
+    let took = start.elapsed();
+    driven.tally.check(Metric::Cleanup, took, Reply::Ok);
+    results::print(&plan, &driven, &done, console.out)?;
     if let Some(path) = &arguments.json_path {
-        let mut measured = results::measurement(&plan, &worked.driven, done, &arguments.properties);
+        let mut measured = results::measurement(&plan, &driven, done, &arguments.properties);
         measured.engine = place.engine;
         measured.engine_version = place.version;
         measured.settings = place.matched;
         record.measurements.push(measured);
         json::write(path, &record)?;
     }
-    verdict(&worked)
-}
-
-/// What was done, and what failed of it.
-struct Worked {
-    driven: Driven,
-    first_failure: Option<String>,
-}
-
-fn work(plan: &Plan, place: &Place, remarks: &Remarks<'_>) -> Outcome<Worked> {
-    let store = place.store.as_ref();
-    let shared = Shared::new(&plan.workload, Table::new(store, place.binding));
-    let driven = drive(plan, store, &shared, remarks)?;
-    Ok(Worked {
-        driven,
-        first_failure: shared.table.first_failure().map(str::to_owned),
-    })
+    verdict(&driven.tally, first_failure.as_deref())
 }
 
 /// Results were printed; what failed meanwhile decides the exit code.
-fn verdict(worked: &Worked) -> Outcome {
-    let tally = &worked.driven.tally;
+fn verdict(tally: &Tally, first_failure: Option<&str>) -> Outcome {
     let wrong = tally.count(Metric::Verify, Reply::UnexpectedState)
         + tally.count(Metric::Verify, Reply::Error);
-    if let Some(first) = &worked.first_failure {
+    if let Some(first) = first_failure {
         return Err(Failure::failed(format!(
             "{} operations failed; the first one: {first}",
             tally.count_all(Reply::Error) + tally.count_all(Reply::UnexpectedState)
