@@ -84,10 +84,7 @@ pub fn answer(state: &State, live: &Live, call: &MetaCall, unix_ms: u64) -> Deci
             return Decision::Answer(MetaAnswer::GetReplicaCount(told));
         }
         MetaCall::ShowNodes(_) => {
-            return Decision::Answer(MetaAnswer::ShowNodes(ShowNodesResponse {
-                nodes: node_facts(state, live),
-                ..ShowNodesResponse::default()
-            }));
+            return Decision::Answer(MetaAnswer::ShowNodes(nodes_told(state, live)));
         }
         MetaCall::Balance(request) => return balanced(state, live, request),
         MetaCall::ProposeBalancer(request) => match proposed(state, live, request) {
@@ -282,11 +279,20 @@ fn balanced(state: &State, live: &Live, request: &BalanceRequest) -> Decision {
     }
 }
 
+fn nodes_told(state: &State, live: &Live) -> ShowNodesResponse {
+    ShowNodesResponse {
+        err: ErrorName::OK,
+        hint_message: String::new(),
+        nodes: node_facts(state, live),
+    }
+}
+
 fn replica_count(state: &State, name: &str) -> GetReplicaCountResponse {
     match state.table(name) {
         Some((_, row)) => GetReplicaCountResponse {
+            err: ErrorName::OK,
             max_replica_count: i32::try_from(row.replica_count).unwrap_or(i32::MAX),
-            ..GetReplicaCountResponse::default()
+            hint_message: String::new(),
         },
         None => GetReplicaCountResponse {
             err: ErrorCode::AppNotExist.into(),

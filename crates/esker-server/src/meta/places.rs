@@ -329,8 +329,12 @@ fn hand_over(
         )));
     };
     let reported = live.replica(to, group, *heir);
-    if !live.is_alive(to) || reported.is_none_or(|one| one.damage.is_some()) {
-        let why = format!("node {} does not answer, or its replica is damaged", to.0);
+    if !live.is_alive(to) || reported.is_none_or(|one| one.damage.is_some() || one.stall.is_some())
+    {
+        let why = format!(
+            "node {} does not answer, or its replica is damaged or does not go on",
+            to.0
+        );
         return Err(Refusal::new(Cause::NodeInUse, why));
     }
     Ok(Moved::Lead(group, *heir))

@@ -15,6 +15,7 @@ use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
 use esker_rpc::message::service::{NegotiationResponse, RemoteCommand};
 
 use super::cluster::{Cluster, State, refused};
+use super::own;
 
 /// How long a dropped table can be recalled: Pegasus keeps them for a week.
 const RESERVE_S: i64 = 7 * 86_400;
@@ -116,16 +117,12 @@ pub fn answer(cluster: &Cluster, meta: usize, call: &MetaCall) -> MetaAnswer {
                 hint_message: String::new(),
             })
         }
-        // As Pegasus does.
         MetaCall::ProposeBalancer(_)
         | MetaCall::ShowNodes(_)
         | MetaCall::ChangeNode(_)
         | MetaCall::MoveReplica(_)
         | MetaCall::Balance(_)
-        | MetaCall::SetMetaReplicas(_) => {
-            let refused = MetaAnswer::refused(call, ErrorCode::HandlerNotFound.into());
-            refused.expect("a call whose answer has an error")
-        }
+        | MetaCall::SetMetaReplicas(_) => own::answer(&mut state, call),
         MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
         MetaCall::MetaNegotiation(_) => {
             MetaAnswer::MetaNegotiation(NegotiationResponse::disabled())

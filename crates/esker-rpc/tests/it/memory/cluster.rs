@@ -12,6 +12,7 @@ use esker_rpc::message::meta::{
     MetaLevel, PartitionConfiguration, QueryConfigRequest, QueryConfigResponse, TableDescription,
     TableStatus,
 };
+use esker_rpc::message::own::NodeStay;
 use esker_rpc::time::WireSecond;
 
 use super::fault::Fault;
@@ -45,6 +46,10 @@ pub struct State {
     pub meta_delay: std::time::Duration,
     /// A meta server that says that it cannot answer yet.
     pub loading: Option<usize>,
+    /// It has the calls that Pegasus does not have.
+    pub knows_own: bool,
+    /// Nodes by number that do not just stay; who leaves is gone.
+    pub stays: BTreeMap<i64, NodeStay>,
     /// How often each call was seen by a server.
     pub seen: BTreeMap<String, u64>,
 }
@@ -92,6 +97,8 @@ impl Cluster {
             questions: 0,
             meta_delay: std::time::Duration::ZERO,
             loading: None,
+            knows_own: true,
+            stays: BTreeMap::new(),
             seen: BTreeMap::new(),
         };
         Cluster {

@@ -244,6 +244,25 @@ fn a_lead_on_its_way_is_not_handed_over_twice() {
     assert_eq!(groups, [group(1, 2), group(1, 3)]);
 }
 
+#[test]
+fn a_replica_that_does_not_go_on_gets_no_lead() {
+    // Node 1 leads all of four; what node 2 has of three stands still.
+    let mut trial = Trial::new(2);
+    trial.table(new_table("t", 4, 2));
+    trial.rounds(10);
+    for index in 0..4 {
+        lead(&mut trial, group(1, index), 1);
+        if index < 3 {
+            let one = trial.replica(NodeId(2), group(1, index));
+            one.expect("a replica").stall = Some("out of space".to_owned());
+        }
+    }
+    trial.hear();
+    let steps = plan(&trial.state, &trial.live).steps;
+    let groups: Vec<GroupId> = steps.iter().map(|one| one.group).collect();
+    assert_eq!(groups, [group(1, 3)]);
+}
+
 /// A cluster as dice have it, in which some groups are under change and some nodes are not fit.
 struct Drawn {
     state: State,

@@ -43,7 +43,10 @@ impl Trial {
 
     fn facts(&mut self) -> Vec<NodeFacts> {
         match self.ask(&MetaCall::ShowNodes(ShowNodesRequest {})) {
-            MetaAnswer::ShowNodes(told) => told.nodes,
+            MetaAnswer::ShowNodes(told) => {
+                assert!(told.err.is_ok());
+                told.nodes
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -427,7 +430,12 @@ fn replicas_are_counted_and_changed_also_while_a_node_is_away() {
     match trial.ask(&MetaCall::GetReplicaCount(GetReplicaCountRequest {
         app_name,
     })) {
-        MetaAnswer::GetReplicaCount(told) => assert_eq!(told.max_replica_count, 3),
+        MetaAnswer::GetReplicaCount(told) => {
+            assert_eq!(
+                (told.err.code(), told.max_replica_count),
+                (ErrorCode::Ok, 3)
+            );
+        }
         other => panic!("{other:?}"),
     }
     match trial.ask(&MetaCall::SetMetaReplicas(SetMetaReplicasRequest {
