@@ -8,7 +8,7 @@ use crate::commands::{
 };
 use crate::demo;
 use crate::global_flags::GlobalFlags;
-use crate::remote::{kv, node, table};
+use crate::remote::{balance, kv, node, table};
 use crate::serving::{cluster, serve};
 
 const EXAMPLES: &str = "\
@@ -98,6 +98,8 @@ pub enum Command {
     Table(table::Table),
     /// Look after the nodes of a cluster
     Node(node::Node),
+    /// Even out what the nodes of a cluster have
+    Balance(balance::Balance),
     /// Run one node of a cluster
     Serve(serve::Serve),
     /// Run several nodes on this machine

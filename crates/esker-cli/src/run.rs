@@ -14,7 +14,7 @@ use crate::commands::{
 use crate::demo;
 use crate::fail::{Code, Failure, Outcome};
 use crate::plugins::Plugins;
-use crate::remote::{kv, node, table};
+use crate::remote::{balance, kv, node, table};
 use crate::serving::{cluster, serve};
 
 /// Runs the command that this process was started with.
@@ -78,6 +78,7 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Kv(args) => kv::kv(shared, args),
         Command::Table(args) => table::table(shared, args),
         Command::Node(args) => node::node(shared, args),
+        Command::Balance(args) => balance::balance(shared, args),
         Command::Serve(args) => serve::serve(shared, args),
         Command::Cluster(args) => cluster::cluster(shared, args),
         Command::Bench(args) => bench::bench(args),

@@ -1,5 +1,7 @@
 //! A table that is made, or is there already.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use esker_rpc::client::{ClientError, NewTable};
 use esker_rpc::message::meta::{NodeStatus, TableDescription};
@@ -12,6 +14,8 @@ use crate::out::Out;
 use crate::quantity;
 use crate::remote::described::spell_table;
 use crate::remote::link::{Link, shown};
+use crate::remote::nodes::facts;
+use crate::remote::placing::{self, address};
 use crate::remote::refusal::{change_failure, is_nonsense};
 
 /// Replicas of a table where the cluster has as many nodes: one of three may go away.
@@ -25,7 +29,7 @@ pub struct Create {
     /// Partitions, a power of two from 2 on; a table keeps its number
     #[arg(long, value_name = "N", default_value = "8")]
     partitions: i32,
-    /// Replicas of each; if left out 3, or 1 where there are fewer nodes
+    /// Replicas of each; if left out 3, or 1 where the cluster has fewer nodes
     #[arg(long, value_name = "N")]
     replicas: Option<i32>,
     /// A setting, as `set` takes it
@@ -65,11 +69,12 @@ pub fn create(shared: &GlobalFlags, link: &Link, args: &Create) -> Outcome {
     };
     let done = link.attempt(link.admin().create_table(&new));
     let number = done.map_err(|error| not_created(&args.name, &error))?;
+    let (now, why) = missing(link, &new)?;
     let mut out = Out::lock();
     if shared.json {
         let table = json!({
             "name": new.name, "number": number, "partitions": new.partition_count,
-            "replicas": new.replica_count,
+            "replicas": new.replica_count, "replicas_now": now,
         });
         out.json(&json!({ "created": table }))?;
     } else {
@@ -79,8 +84,40 @@ pub fn create(shared: &GlobalFlags, link: &Link, args: &Create) -> Outcome {
             new.partition_count,
             quantity::counted(u64::from(replica_count.unsigned_abs()), "replica")
         ))?;
+        if let Some(why) = why {
+            out.line(format!("{now} of {replica_count} replicas now: {why}"))?;
+        }
     }
     Ok(out.finish()?)
+}
+
+/// How many replicas each partition has already at the least, and why not all.
+fn missing(link: &Link, new: &NewTable) -> Outcome<(usize, Option<String>)> {
+    let call = link.admin();
+    let partitions = link.wait("cannot ask where it is", call.partitions(&new.name))?;
+    let fewest = partitions
+        .iter()
+        .map(placing::replica_count)
+        .min()
+        .unwrap_or(0);
+    if i32::try_from(fewest).is_ok_and(|fewest| fewest >= new.replica_count) {
+        return Ok((fewest, None));
+    }
+    let nodes = facts(link)?.unwrap_or_default();
+    let silent = nodes
+        .iter()
+        .filter(|one| !one.is_alive)
+        .map(|one| one.node.to_string());
+    let silent: Vec<String> = silent.collect();
+    let why = match &silent[..] {
+        [] => "the others are on their way".to_owned(),
+        [node] => format!("node {node} does not answer; the others come when it is back"),
+        nodes => format!(
+            "nodes {} do not answer; the others come when they are back",
+            nodes.join(", ")
+        ),
+    };
+    Ok((fewest, Some(why)))
 }
 
 fn not_created(name: &str, error: &ClientError) -> Failure {
@@ -103,19 +140,22 @@ fn not_created(name: &str, error: &ClientError) -> Failure {
 /// As many replicas as are asked for, or else as fit.
 fn replica_count(link: &Link, asked: Option<i32>) -> Outcome<i32> {
     let call = link.admin();
-    let alive = link.wait("cannot list the nodes", call.nodes(NodeStatus::NS_ALIVE))?;
+    // Also those that do not answer: they get theirs when they are back. Of two at one address one
+    // is gone.
+    let nodes = link.wait("cannot list the nodes", call.nodes(NodeStatus::NS_INVALID))?;
+    let nodes: BTreeSet<String> = nodes.iter().map(|one| address(one.node)).collect();
     match asked {
-        None if alive.len() < REPLICAS => Ok(1),
+        None if nodes.len() < REPLICAS => Ok(1),
         None => Ok(3),
         Some(count)
-            if usize::try_from(count).is_ok_and(|count| (1..=alive.len()).contains(&count)) =>
+            if usize::try_from(count).is_ok_and(|count| (1..=nodes.len()).contains(&count)) =>
         {
             Ok(count)
         }
         Some(count) => Err(Failure::usage(format!(
             "--replicas {count}: a table has 1 at least, and as many as there are nodes at most; \
-             {} alive",
-            quantity::counted(alive.len() as u64, "node")
+             the cluster has {}",
+            quantity::counted(nodes.len() as u64, "node")
         ))),
     }
 }

@@ -107,6 +107,15 @@ impl Link {
         }
     }
 
+    /// Lets a moment pass.
+    pub fn rest(&self, moment: Duration) {
+        // Inside of the runtime, whose clock it is that is waited for.
+        self.runtime.block_on(async {
+            let until = tokio::time::Instant::now() + moment;
+            tokio::time::sleep_until(until).await;
+        });
+    }
+
     /// The administration of the cluster.
     pub fn admin(&self) -> Admin {
         self.client.admin(self.timeout)

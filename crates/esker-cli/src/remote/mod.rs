@@ -1,9 +1,10 @@
 //! What a person does in a cluster, over the wire: keys, tables, nodes.
 //!
 //! `flags` names the cluster, `refusal` says what a client's error means for the person, `link`
-//! reaches the cluster. `keys`, `checks`, `rows` and `scans` are what `kv` does; `placing` says
-//! which node has what, `described` what a table is like, `creating` makes one; `table` and `node`
-//! administer.
+//! reaches the cluster, `agreeing` asks before something is destroyed and `waiting` waits.
+//! `keys`, `checks`, `rows` and `scans` are what `kv` does; `placing` says which node has what,
+//! `nodes` what is to be said of one, `described` what a table is like, `creating` makes one;
+//! `table`, `node` and `balance` administer.
 //!
 //! Law: nothing here opens a database; whoever asks for a cluster gets the same answers from
 //! Apache Pegasus as from ours. Not here: starting a node.
@@ -11,13 +12,17 @@
 pub mod flags;
 pub mod refusal;
 pub mod link;
+pub mod agreeing;
+pub mod waiting;
 pub mod keys;
 pub mod checks;
 pub mod rows;
 pub mod scans;
 pub mod kv;
 pub mod placing;
+pub mod nodes;
 pub mod described;
 pub mod creating;
 pub mod table;
 pub mod node;
+pub mod balance;

@@ -41,7 +41,7 @@ pub fn address(address: Address) -> String {
 }
 
 /// How many replicas a partition has that serve.
-fn replica_count(one: &PartitionConfiguration) -> usize {
+pub fn replica_count(one: &PartitionConfiguration) -> usize {
     usize::from(one.primary != Address::NONE) + one.secondaries.len()
 }
 

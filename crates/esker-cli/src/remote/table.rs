@@ -1,25 +1,28 @@
 //! The command `table`: tables of a cluster, made, looked at, dropped.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, IsTerminal, Write as _};
 
 use clap::{Args, Subcommand};
 use esker_bench::report::date::utc;
 use esker_bench::table::Table as Lines;
 use esker_rpc::client::ClientError;
-use esker_rpc::message::meta::TableStatus;
+use esker_rpc::message::meta::{PartitionConfiguration, TableStatus};
 use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::out::Out;
+use crate::quantity::counted;
+use crate::remote::agreeing::agree;
 use crate::remote::creating::{Create, create};
 use crate::remote::described::{spell_table, state};
 use crate::remote::flags::{ClusterFlags, refuse_local};
 use crate::remote::keys::whole_seconds;
 use crate::remote::link::{Link, shown};
-use crate::remote::placing::{address, health, secondaries, spell};
+use crate::remote::nodes::{facts, note, unix_ms};
+use crate::remote::placing::{address, health, replica_count, secondaries, spell};
 use crate::remote::refusal::{change_failure, is_no_table, is_nonsense};
+use crate::remote::waiting::wait_for;
 
 /// Create, list, describe and drop tables of a cluster
 #[derive(Debug, Args)]
@@ -29,6 +32,7 @@ Examples:
   esker table list                                    the tables
   esker table describe ships                          its partitions: who leads, who follows
   esker table set ships default_ttl 86400             a setting
+  esker table set ships replicas 3 --wait             more or fewer of them, without a pause
   esker table unset ships default_ttl                 none any more
   esker table rename ships boats
   esker table drop boats --yes                        it can be recalled for a week
@@ -89,7 +93,7 @@ enum Action {
         /// Its new name
         new: String,
     },
-    /// Set a setting of one
+    /// Set a setting of one, or how many replicas it has
     Set {
         /// Its name
         name: String,
@@ -98,6 +102,9 @@ enum Action {
         /// Its value
         #[arg(allow_negative_numbers = true)]
         value: String,
+        /// Return when all replicas are there, or gone; for `replicas`
+        #[arg(long)]
+        wait: bool,
     },
     /// Remove settings of one
     Unset {
@@ -124,7 +131,15 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
             settled_of_name(&link, "cannot rename the table", (old, new), done)?;
             told(shared, "renamed", json!({ "from": old, "to": new }))
         }
-        Action::Set { name, key, value } => {
+        Action::Set {
+            name,
+            key,
+            value,
+            wait,
+        } if key == "replicas" => set_replicas(shared, &link, name, (value, *wait)),
+        Action::Set {
+            name, key, value, ..
+        } => {
             let envs = BTreeMap::from([(key.clone(), value.clone())]);
             let done = link.attempt(link.admin().set_envs(name, &envs));
             settled(&link, "cannot change the setting", name, done)?;
@@ -160,6 +175,43 @@ fn settled_of_name<T>(
         )));
     }
     settled(link, doing, old, done)
+}
+
+/// Sets how many replicas each partition is to have.
+fn set_replicas(
+    shared: &GlobalFlags,
+    link: &Link,
+    name: &str,
+    (value, wait): (&str, bool),
+) -> Outcome {
+    let count: i32 = value.parse().map_err(|_| {
+        Failure::usage(format!(
+            "replicas are a number from 1 to 5, and not {}",
+            shown(value)
+        ))
+    })?;
+    let done = link.attempt(link.admin().set_replica_count(name, count));
+    let before = settled(link, "cannot change how many replicas it has", name, done)?;
+    if wait {
+        let wanted = usize::try_from(count).unwrap_or_default();
+        wait_for(link, "changing replicas", |link| {
+            let partitions = link.attempt(link.admin().partitions(name))?;
+            let is_left = |one: &&PartitionConfiguration| replica_count(one) != wanted;
+            Ok(partitions.iter().filter(is_left).count() as u64)
+        })?;
+    }
+    if !shared.json {
+        let mut out = Out::lock();
+        let when = if wait { "have" } else { "get" };
+        out.line(format!(
+            "the partitions of \"{}\" {when} {}; before: {before}",
+            shown(name),
+            counted(u64::from(count.unsigned_abs()), "replica")
+        ))?;
+        return Ok(out.finish()?);
+    }
+    let object = json!({ "table": name, "replicas": count, "before": before });
+    told(shared, "set", object)
 }
 
 fn told(shared: &GlobalFlags, done: &str, what: Value) -> Outcome {
@@ -219,10 +271,12 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
         name,
         partitions,
     )?;
+    let notes = notes(link, &partitions)?;
     let mut out = Out::lock();
     if shared.json {
         let mut object = spell_table(&table);
         object["placing"] = partitions.iter().map(spell).collect();
+        object["notes"] = json!(notes);
         out.json_page(&object)?;
         return Ok(out.finish()?);
     }
@@ -252,7 +306,21 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
     }
     out.line("")?;
     out.text(lines.text())?;
+    for note in notes {
+        out.line(note)?;
+    }
     Ok(out.finish()?)
+}
+
+/// Where replicas are missing, what there is to say of the nodes that may have them.
+fn notes(link: &Link, partitions: &[PartitionConfiguration]) -> Outcome<Vec<String>> {
+    if partitions.iter().all(|one| health(one) == "healthy") {
+        return Ok(Vec::new());
+    }
+    let nodes = facts(link)?.unwrap_or_default();
+    let now_ms = unix_ms();
+    let silent = nodes.iter().filter(|one| !one.is_alive);
+    Ok(silent.filter_map(|one| note(one, now_ms)).collect())
 }
 
 fn drop_one(
@@ -262,20 +330,12 @@ fn drop_one(
     (is_insisted, keep_s): (bool, Option<u32>),
 ) -> Outcome {
     let table = link.description(name)?;
-    if !is_insisted {
-        let question = format!(
-            "drop table \"{}\" with all of its {} partitions",
-            shown(name),
-            table.partition_count
-        );
-        let stdin = std::io::stdin();
-        if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
-            return Err(Failure::usage(format!("{question}? --yes says so")));
-        }
-        if !is_agreed(&question, &mut stdin.lock()).map_err(asked_in_vain)? {
-            return Err(Failure::failed("nothing was dropped"));
-        }
-    }
+    let question = format!(
+        "drop table \"{}\" with all of its {} partitions",
+        shown(name),
+        table.partition_count
+    );
+    agree(&question, is_insisted, "nothing was dropped")?;
     let done = link.attempt(link.admin().drop_table(name, keep_s.map(i64::from)));
     settled(link, "cannot drop the table", name, done)?;
     told(
@@ -283,18 +343,6 @@ fn drop_one(
         "dropped",
         json!({ "name": name, "number": table.app_id }),
     )
-}
-
-fn asked_in_vain(error: std::io::Error) -> Failure {
-    Failure::system("cannot ask", &error)
-}
-
-/// Asks at the terminal; anything but a yes is a no.
-fn is_agreed(question: &str, answers: &mut impl BufRead) -> std::io::Result<bool> {
-    write!(std::io::stderr(), "{question}? [y/N] ")?;
-    let mut answer = String::new();
-    answers.read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 fn recall(shared: &GlobalFlags, link: &Link, table: &str, name: Option<&str>) -> Outcome {
@@ -348,6 +396,3 @@ fn dropped_number(link: &Link, name: &str) -> Outcome<i32> {
         ))),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! The examples that the help of `kv`, `table` and `node` shows.
+//! The examples that the help of `kv`, `table`, `node` and `balance` shows.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -24,6 +24,7 @@ const PAGES: &[&[&str]] = &[
     &["kv"],
     &["table"],
     &["node"],
+    &["balance"],
 ];
 
 #[test]

@@ -107,7 +107,7 @@ fn a_table_is_not_created_twice_unless_it_may_be_there() {
     double.fails(&create, 1, "there is such a table already");
     let there = double.ok(&[&create[..], &["--if-not-exists"]].concat());
     assert_eq!(there.text(), "table \"temp\" is there already\n");
-    let nodes = "1 at least, and as many as there are nodes at most; 3 nodes alive";
+    let nodes = "1 at least, and as many as there are nodes at most; the cluster has 3 nodes";
     for wrong in ["0", "9", "-1"] {
         double.fails(
             &["table", "create", "x", &format!("--replicas={wrong}")],
@@ -205,4 +205,97 @@ fn nodes_are_listed_with_what_they_have() {
     );
     let list = double.ok(&["node", "list"]);
     assert_eq!(list.text().matches("alive").count(), 3);
+    // One of Pegasus tells less of them, and has none of the other calls.
+    double.cluster.state().knows_own = false;
+    let less = double.ok(&["node", "list", "--json"]).json();
+    assert_eq!(
+        (
+            less.as_array().unwrap().len(),
+            less[0]["primaries"].as_u64()
+        ),
+        (3, Some(3))
+    );
+    assert_eq!(
+        double.ok(&["node", "list"]).text().matches("alive").count(),
+        3
+    );
+    for words in [
+        &["node", "drain", "1"][..],
+        &["balance"],
+        &["node", "meta-replicas", "1"],
+    ] {
+        double.fails(words, 1, "as one of Apache Pegasus does not");
+    }
+}
+
+#[test]
+fn nodes_are_drained_and_removed_by_whoever_says_so() {
+    // By number or address; a slip names those there are; for ever only with a yes.
+    let double = Double::new();
+    let address = double.cluster.state().nodes[1].address.to_string();
+    double.ok(&["node", "drain", &address, "--wait"]);
+    let list = double.ok(&["node", "list"]);
+    assert!(list.text().contains("drained"), "{}", list.text());
+    assert!(
+        list.text()
+            .contains("node 2 is empty: `esker node remove 2`"),
+        "{}",
+        list.text()
+    );
+    let told = double
+        .ok(&["node", "drain", "2", "--undo", "--json"])
+        .json();
+    assert_eq!(
+        told,
+        json!({ "drained": { "node": 2, "is_draining": false, "is_empty": false } })
+    );
+    double.fails(&["node", "drain", "7"], 1, "the cluster has nodes 1, 2, 3");
+    double.fails(&["node", "remove", "3"], 2, "for ever, whose");
+    let told = double
+        .ok(&["node", "remove", "3", "--yes", "--wait", "--json"])
+        .json();
+    assert_eq!(told, json!({ "removed": { "node": 3, "is_gone": true } }));
+    double.fails(&["node", "remove", "3", "--yes"], 1, "there is no node 3");
+    double.fails(
+        &["node", "move", "tmep", "0", "1", "2"],
+        1,
+        "there is no such table",
+    );
+}
+
+#[test]
+fn replicas_are_a_setting_and_the_level_is_a_word() {
+    let double = Double::new();
+    let told = double.ok(&["table", "set", "temp", "replicas", "2", "--wait"]);
+    assert_eq!(
+        told.text(),
+        "the partitions of \"temp\" have 2 replicas; before: 3\n"
+    );
+    let told = double
+        .ok(&["table", "set", "temp", "replicas", "3", "--json"])
+        .json();
+    assert_eq!(
+        told,
+        json!({ "set": { "table": "temp", "replicas": 3, "before": 2 } })
+    );
+    double.fails(
+        &["table", "set", "temp", "replicas", "two"],
+        2,
+        "a number from 1 to 5",
+    );
+    double.fails(
+        &["table", "set", "tmep", "replicas", "2"],
+        1,
+        "did you mean \"temp\"?",
+    );
+    assert_eq!(double.ok(&["balance", "--level"]).text(), "steady\n");
+    let told = double
+        .ok(&["balance", "--level", "lively", "--json"])
+        .json();
+    assert_eq!(told, json!({ "level": "lively", "before": "steady" }));
+    assert_eq!(
+        double.ok(&["balance", "--plan"]).text(),
+        "every node has its share\n"
+    );
+    double.run(&["balance", "--level", "loud"]).exits(2);
 }

@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 32] = [
     "get",
     "put",
     "merge",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 31] = [
     "kv",
     "table",
     "node",
+    "balance",
     "serve",
     "cluster",
     "bench",

@@ -45,3 +45,4 @@ mod cluster_commands;
 mod cluster_identity;
 mod cluster_disk;
 mod cluster_examples;
+mod cluster_nodes;

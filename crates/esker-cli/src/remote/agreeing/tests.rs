@@ -1,4 +1,4 @@
-//! Tests of `table`.
+//! What counts as a yes.
 
 use super::*;
 

@@ -1,0 +1,143 @@
+//! Nodes of a cluster by number or address, and what is to be said of each.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use esker_bench::report::date::millis;
+use esker_rpc::client::ClientError;
+use esker_rpc::error::ErrorCode;
+use esker_rpc::message::own::{NodeFacts, NodeStay};
+
+use crate::fail::{Failure, Outcome};
+use crate::quantity::counted;
+use crate::remote::link::Link;
+use crate::remote::placing::address;
+use crate::remote::refusal::failure;
+
+/// The nodes, where the cluster tells of them by numbers: one of Pegasus does not.
+pub fn facts(link: &Link) -> Outcome<Option<Vec<NodeFacts>>> {
+    match link.attempt(link.admin().node_facts()) {
+        Ok(facts) => Ok(Some(facts)),
+        Err(error) if is_unknown_call(&error) => Ok(None),
+        Err(error) => Err(failure("cannot ask for the nodes", &error)),
+    }
+}
+
+/// The same, where they are needed.
+pub fn facts_of_ours(link: &Link) -> Outcome<Vec<NodeFacts>> {
+    facts(link)?.ok_or_else(not_ours)
+}
+
+/// That the cluster does not know a call of Esker's own.
+pub fn not_ours() -> Failure {
+    Failure::failed(
+        "the cluster does not know the call, as one of Apache Pegasus does not; its own tools have \
+         others",
+    )
+}
+
+/// Whether the error says that the server has no such call.
+pub fn is_unknown_call(error: &ClientError) -> bool {
+    matches!(error, ClientError::Refused(name) if name.code() == ErrorCode::HandlerNotFound)
+}
+
+/// The node that a person means, by its number or by an address of it.
+pub fn find<'a>(facts: &'a [NodeFacts], word: &str) -> Outcome<&'a NodeFacts> {
+    let is_meant = |one: &&NodeFacts| match word.parse::<i64>() {
+        Ok(number) => one.node == number,
+        Err(_) => {
+            let addresses = [address(one.address), address(one.meta), one.peer.clone()];
+            addresses.iter().any(|address| address == word)
+        }
+    };
+    let meant = facts.iter().filter(is_meant);
+    // Of two at one address the living one: the other one's directory is gone.
+    meant.max_by_key(|one| one.is_alive).ok_or_else(|| {
+        let all: Vec<String> = facts.iter().map(|one| one.node.to_string()).collect();
+        Failure::failed(format!(
+            "there is no node {word}; the cluster has nodes {}, and `esker node list` their \
+             addresses",
+            all.join(", ")
+        ))
+    })
+}
+
+/// How a node is, in a word or two.
+pub fn state(one: &NodeFacts) -> &'static str {
+    match (one.is_alive, one.stay) {
+        (true, NodeStay::NS_STAYS) => "alive",
+        (true, NodeStay::NS_DRAINS) if one.replicas == 0 => "drained",
+        (true, NodeStay::NS_DRAINS) => "draining",
+        (true, _) => "leaving",
+        (false, NodeStay::NS_LEAVES) => "dead, leaving",
+        (false, _) => "dead",
+    }
+}
+
+/// What a person should know of a node, if there is anything.
+pub fn note(one: &NodeFacts, unix_ms: u64) -> Option<String> {
+    let node = one.node;
+    let replicas = counted(u64::from(one.replicas.unsigned_abs()), "replica");
+    if !one.is_alive {
+        return Some(note_of_silence(one, unix_ms));
+    }
+    match one.stay {
+        NodeStay::NS_DRAINS if one.replicas == 0 => Some(format!(
+            "node {node} is empty: `esker node remove {node}` lets go of it, `esker node drain \
+             {node} --undo` keeps it"
+        )),
+        NodeStay::NS_DRAINS => Some(format!("node {node} is being emptied: {replicas} left")),
+        NodeStay::NS_LEAVES => Some(format!(
+            "node {node} is let go of once it is empty: {replicas} left"
+        )),
+        _ => None,
+    }
+}
+
+fn note_of_silence(one: &NodeFacts, unix_ms: u64) -> String {
+    let node = one.node;
+    let silent = format!("node {node} is silent for {} s", one.silent_ms / 1000);
+    if one.replicas == 0 {
+        return match one.stay {
+            NodeStay::NS_LEAVES => format!("{silent}, and about to be let go of"),
+            _ => format!("{silent}; nothing counts on it: `esker node remove {node}` forgets it"),
+        };
+    }
+    let replicas = counted(u64::from(one.replicas.unsigned_abs()), "replica");
+    let fate = match (one.successor, u64::try_from(one.replaced_in_ms)) {
+        (0, Ok(0)) => format!("its {replicas} are being made anew elsewhere"),
+        (0, Ok(wait_ms)) => format!(
+            "its {replicas} are made anew elsewhere at {}, or now by `esker node remove {node}`",
+            clock(unix_ms + wait_ms)
+        ),
+        (other, _) => {
+            format!("node {other} is at its address now, so its {replicas} are made anew elsewhere")
+        }
+    };
+    match one.leaderless {
+        0 => format!("{silent}; {fate}"),
+        count => format!(
+            "{silent}; {fate}; {count} of them have no leader without it: start it again, what it \
+             has may be the only copy"
+        ),
+    }
+}
+
+/// The time of the day, as the log lines of servers have it.
+fn clock(unix_ms: u64) -> String {
+    let text = millis(unix_ms);
+    match text.get(11..19) {
+        Some(clock) => format!("{clock} UTC"),
+        None => text,
+    }
+}
+
+/// Milliseconds since 1970.
+pub fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,266 @@
+//! Five nodes as processes: one is drained and removed, one is killed and removed, one joins.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
+use std::time::{Duration, Instant};
+
+use esker_rpc::client::{Client, ClientSettings};
+use serde_json::Value;
+
+use crate::tool::{Bench, Ran};
+
+/// Longest that any of it takes on a busy machine.
+const SOON: Duration = Duration::from_secs(120);
+
+/// Rows of the test.
+const SHIPS: u32 = 200;
+
+/// The cluster of a test, which ends with it.
+struct Cluster {
+    bench: Bench,
+    metas: String,
+}
+
+impl Cluster {
+    fn start() -> Cluster {
+        let bench = Bench::new();
+        let ran = bench.ok(&[
+            "cluster",
+            "--dir",
+            "cluster",
+            "start",
+            "--nodes",
+            "5",
+            "--free-ports",
+            "--json",
+            "--set",
+            "election_timeout=500ms",
+            "--set",
+            "heartbeat=100ms",
+            "--set",
+            "memory_limit=16MiB",
+            "--set",
+            "log_segment=1MiB",
+        ]);
+        let mut cluster = Cluster {
+            bench,
+            metas: String::new(),
+        };
+        cluster.learn(&ran.json());
+        cluster
+    }
+
+    fn learn(&mut self, rows: &Value) {
+        let metas = rows
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["meta"].as_str().unwrap());
+        self.metas = metas.collect::<Vec<_>>().join(",");
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        let mut command = self.bench.command(words);
+        command.env("ESKER_META", &self.metas);
+        self.bench.feed_command(command, b"")
+    }
+
+    #[track_caller]
+    fn ok(&self, words: &[&str]) -> Ran {
+        self.run(words).exits(0)
+    }
+
+    fn command(&self, words: &[&str]) -> Ran {
+        self.bench
+            .ok(&[&["cluster", "--dir", "cluster"], words].concat())
+    }
+
+    fn nodes(&self) -> Vec<Value> {
+        let told = self
+            .ok(&["node", "list", "--json", "--timeout", "20s"])
+            .json();
+        told.as_array().unwrap().clone()
+    }
+
+    fn numbers(&self) -> Vec<i64> {
+        let nodes = self.nodes();
+        nodes
+            .iter()
+            .map(|one| one["node"].as_i64().unwrap())
+            .collect()
+    }
+
+    /// Runs a command until it ends well, or for so long that it never will.
+    #[track_caller]
+    fn until_ok(&self, words: &[&str]) -> Ran {
+        let began = Instant::now();
+        loop {
+            let ran = self.run(words);
+            if ran.code == 0 {
+                return ran;
+            }
+            assert!(began.elapsed() < SOON, "{words:?}: {ran:?}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Looks until it is so.
+    #[track_caller]
+    fn until(&self, what: &str, is_so: impl Fn(&Cluster) -> bool) {
+        let began = Instant::now();
+        while !is_so(self) {
+            assert!(began.elapsed() < SOON, "never: {what}: {:?}", self.nodes());
+        }
+    }
+
+    /// Whether each partition has all of its replicas.
+    fn is_whole(&self) -> bool {
+        let told = self.run(&["table", "describe", "ships", "--json"]);
+        told.code == 0 && {
+            let told = told.json();
+            let placing = told["placing"].as_array().unwrap();
+            placing.len() == 8 && placing.iter().all(|one| one["state"] == "healthy")
+        }
+    }
+
+    /// Partitions that each address leads, and replicas that it has.
+    fn shares(&self) -> (Vec<u64>, Vec<u64>) {
+        let told = self.ok(&["table", "describe", "ships", "--json"]).json();
+        let (mut leads, mut replicas) = (BTreeMap::new(), BTreeMap::new());
+        for node in self.nodes() {
+            let address = node["address"].as_str().unwrap().to_owned();
+            leads.insert(address.clone(), 0);
+            replicas.insert(address, 0);
+        }
+        for one in told["placing"].as_array().unwrap() {
+            let primary = one["primary"].as_str().unwrap();
+            *leads.entry(primary.to_owned()).or_default() += 1;
+            let others = one["secondaries"].as_array().unwrap().iter();
+            for node in others.map(|node| node.as_str().unwrap()).chain([primary]) {
+                *replicas.entry(node.to_owned()).or_default() += 1;
+            }
+        }
+        (
+            leads.into_values().collect(),
+            replicas.into_values().collect(),
+        )
+    }
+
+    fn is_even(&self) -> bool {
+        let (leads, replicas) = self.shares();
+        let spread = |counts: &[u64]| counts.iter().max().unwrap() - counts.iter().min().unwrap();
+        spread(&leads) <= 1 && spread(&replicas) <= 1
+    }
+
+    fn write_ships(&self) {
+        block(async {
+            let table = self.client().table("ships").await.unwrap();
+            for ship in 0..SHIPS {
+                let key = format!("ship{ship}");
+                table
+                    .set(key.as_bytes(), b"port", key.as_bytes(), 0)
+                    .await
+                    .unwrap();
+            }
+        });
+    }
+
+    fn read_ships(&self) {
+        block(async {
+            let table = self.client().table("ships").await.unwrap();
+            for ship in 0..SHIPS {
+                let key = format!("ship{ship}");
+                let found = table.get(key.as_bytes(), b"port").await.unwrap();
+                assert_eq!(found.as_deref(), Some(key.as_bytes()), "{key}");
+            }
+        });
+    }
+
+    // Its connections live in the runtime that it is asked in.
+    fn client(&self) -> Client {
+        let metas = self
+            .metas
+            .split(',')
+            .map(|one| one.parse::<SocketAddrV4>().unwrap());
+        let mut settings = ClientSettings::default();
+        settings.call.timeout = SOON;
+        Client::new(metas.collect(), settings)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let ran = self.bench.run(&["cluster", "--dir", "cluster", "stop"]);
+        if std::thread::panicking() || ran.code != 0 {
+            for node in 1..=6 {
+                let log = self.bench.path(&format!("cluster/node{node}.log"));
+                eprintln!(
+                    "node {node}:\n{}",
+                    std::fs::read_to_string(log).unwrap_or_default()
+                );
+            }
+        }
+    }
+}
+
+fn block<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(future)
+}
+
+#[test]
+fn nodes_leave_die_and_join_and_the_cluster_is_whole_and_even_each_time() {
+    let mut cluster = Cluster::start();
+    let create = [
+        "table",
+        "create",
+        "ships",
+        "--partitions",
+        "8",
+        "--replicas",
+        "3",
+    ];
+    cluster.ok(&[&create[..], &["--timeout", "60s"]].concat());
+    cluster.write_ships();
+
+    // Drained: refused as long as it has something, empty at the end, gone for ever.
+    let refused = cluster.run(&["node", "remove", "2", "--yes"]).exits(1);
+    assert!(
+        refused
+            .err
+            .contains("`esker node drain 2 --wait` empties it first"),
+        "{refused:?}"
+    );
+    let drained = cluster.ok(&["node", "drain", "2", "--wait", "--timeout", "30s"]);
+    assert_eq!(drained.text(), "node 2 is empty\n");
+    assert!(cluster.is_whole());
+    let removed = cluster.ok(&["node", "remove", "2", "--yes", "--wait"]);
+    assert_eq!(removed.text(), "node 2 is removed\n");
+    cluster.ok(&["balance", "--wait", "--timeout", "30s"]);
+    assert!(cluster.is_even(), "{:?}", cluster.shares());
+    cluster.read_ships();
+
+    // Killed: its replicas are made anew as soon as somebody says that it is dead.
+    cluster.command(&["kill", "3"]);
+    let told = cluster.until_ok(&["node", "remove", "3", "--yes"]);
+    assert!(
+        told.text().starts_with("node 3 is let go of once"),
+        "{told:?}"
+    );
+    cluster.until("node 3 is gone", |cluster| cluster.numbers() == [1, 4, 5]);
+    cluster.until("whole on three nodes", Cluster::is_whole);
+    cluster.read_ships();
+
+    // By itself: a new cluster is lively.
+    let rows = cluster.command(&["add", "--json"]).json();
+    cluster.learn(&rows);
+    cluster.until("even on four nodes", |cluster| {
+        cluster.numbers() == [1, 4, 5, 6] && cluster.is_whole() && cluster.is_even()
+    });
+    let plan = cluster.ok(&["balance", "--plan", "--json"]).json();
+    assert_eq!(plan["level"], "lively");
+    assert_eq!(plan["steps"].as_array().map(Vec::len), Some(0), "{plan}");
+    cluster.read_ships();
+}
