@@ -4,9 +4,14 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use crate::cluster_commands::{Cluster, QUICK};
 use crate::tool::Bench;
+
+/// Longest that a node takes to end that is to.
+const SOON: Duration = Duration::from_secs(40);
 
 /// A node that was started by hand, and is killed with the test.
 struct ByHand(Child);
@@ -26,11 +31,19 @@ impl ByHand {
         BufReader::new(out).read_line(&mut line).unwrap() > 0
     }
 
-    /// Waits until it ends; its code and its lines.
+    /// Waits until it ends; its code and its lines. One that does not end is killed.
     fn ends(mut self) -> (i32, String) {
-        let mut lines = String::new();
-        let err = self.0.stderr.as_mut().unwrap();
-        err.read_to_string(&mut lines).unwrap();
+        let mut err = self.0.stderr.take().unwrap();
+        let (tell, told) = channel();
+        std::thread::spawn(move || {
+            let mut lines = String::new();
+            err.read_to_string(&mut lines).unwrap();
+            tell.send(lines).unwrap();
+        });
+        let lines = told.recv_timeout(SOON).unwrap_or_else(|_| {
+            self.0.kill().unwrap();
+            told.recv().unwrap()
+        });
         (self.0.wait().unwrap().code().unwrap_or(-1), lines)
     }
 
