@@ -84,7 +84,7 @@ pub fn ttl(text: &str) -> Result<Duration, String> {
     }
     let setting = catalog::find("ttl").map_err(|error| error.message().to_owned())?;
     match setting.parse(text) {
-        Ok(Value::Whole(seconds)) if seconds > 0 => Ok(Duration::from_secs(seconds.unsigned_abs())),
+        Ok(Value::Whole(millis)) if millis > 0 => Ok(Duration::from_millis(millis.unsigned_abs())),
         _ => Err("give seconds, or a number with a unit, such as 250ms, 90s, 10min or 7d".into()),
     }
 }

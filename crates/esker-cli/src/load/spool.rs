@@ -92,11 +92,10 @@ impl Spool {
 
     /// When an entry ends of which nobody said so.
     pub fn own_expiry(&self) -> Option<Expiry> {
-        let ttl_s = self.options.ttl_s;
-        (ttl_s > 0).then(|| {
+        let ttl_ms = self.options.ttl_ms;
+        (ttl_ms > 0).then(|| {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
-            let now = now.map_or(0, |since| since.as_secs());
-            Expiry::from_unix_s(u32::try_from(now + u64::from(ttl_s)).unwrap_or(u32::MAX))
+            Expiry::after(now.unwrap_or_default(), Duration::from_millis(ttl_ms))
         })
     }
 

@@ -14,7 +14,7 @@ fn fill(bench: &Bench) {
     db.merge("count", 3_u64.to_le_bytes()).unwrap();
     db.merge("count", 4_u64.to_le_bytes()).unwrap();
     let options = KeyspaceOptions {
-        ttl_s: 1_000_000,
+        ttl_ms: 1_000_000_500,
         ..KeyspaceOptions::default()
     };
     let visits = db.keyspace_with("visits \u{1b}[31m\t", options).unwrap();
@@ -48,7 +48,10 @@ fn a_whole_dump_restores_everything() {
         let visits = db.existing_keyspace("visits \u{1b}[31m\t").unwrap();
         let expiry = |key: &str| visits.get_valued(key).unwrap().unwrap().expiry;
         assert_eq!((expiry("ends"), expiry("stays")), (Some(END), None));
-        assert_eq!(visits.own_settings(), [("ttl".into(), "1000000s".into())]);
+        assert_eq!(
+            visits.own_settings(),
+            [("ttl".into(), "1000000500ms".into())]
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! One keyspace: its name, settings, memtables, levels.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
@@ -37,7 +37,7 @@ pub struct KeyspaceParts {
     /// What time it is, where it has a clock of its own.
     pub clock: Option<Arc<ToldClock>>,
     /// Two of them again: every put asks for them, and a load of all costs a put 1.5 percent.
-    ttl_s: AtomicU32,
+    ttl_ms: AtomicU64,
     value_threshold_bytes: AtomicUsize,
     /// Where reads begin.
     pub current: Arc<Current>,
@@ -63,7 +63,7 @@ impl KeyspaceParts {
             is_unlogged: options.is_unlogged,
             hold: None,
             clock: None,
-            ttl_s: AtomicU32::new(options.ttl_s),
+            ttl_ms: AtomicU64::new(options.ttl_ms),
             value_threshold_bytes: AtomicUsize::new(options.value_threshold_bytes),
             options: ArcSwap::from_pointee(options),
             current,
@@ -106,11 +106,11 @@ impl KeyspaceParts {
         is_wanted.then(|| self.dictionary_policy.dictionary())?
     }
 
-    /// Seconds that a put lives when it does not say otherwise; 0 is for ever.
+    /// Milliseconds that a put lives when it does not say otherwise; 0 is for ever.
     #[inline]
-    pub fn ttl_s(&self) -> u32 {
+    pub fn ttl_ms(&self) -> u64 {
         // Relaxed, here and below: a number that orders nothing else.
-        self.ttl_s.load(Ordering::Relaxed)
+        self.ttl_ms.load(Ordering::Relaxed)
     }
 
     /// Bytes from which a value lies in the value log; 0 is never.
@@ -121,7 +121,7 @@ impl KeyspaceParts {
 
     /// Changes its settings. Only while changes of keyspaces are kept away ([`Keyspaces::change`]).
     pub fn set_options(&self, options: KeyspaceOptions) {
-        self.ttl_s.store(options.ttl_s, Ordering::Relaxed);
+        self.ttl_ms.store(options.ttl_ms, Ordering::Relaxed);
         self.value_threshold_bytes
             .store(options.value_threshold_bytes, Ordering::Relaxed);
         self.options.store(Arc::new(options));

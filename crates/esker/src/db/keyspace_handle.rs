@@ -150,7 +150,8 @@ impl Keyspace {
     }
 
     /// Sets the value of a key for a time, after which it is as if deleted; the last that there is
-    /// ends in the year 2106.
+    /// ends in the year 2106. Never sooner: a time in whole seconds ends at a whole second, up to
+    /// one later than asked, any other at its millisecond. Zero is gone at once.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

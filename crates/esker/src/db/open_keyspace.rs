@@ -36,6 +36,7 @@ use crate::store::mem::memtable::Memtable;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, SettingsText};
 use crate::store::version::format::{CLOCK_FORMAT, UNLOGGED_FORMAT};
+use crate::store::version::needed_format::{needed_format, take_format};
 use crate::store::version::state::{Identity, KeyspaceState, Orders, Version};
 
 /// The keyspace on which `Db` itself acts.
@@ -48,14 +49,11 @@ pub fn first_version(
     resolved: &Resolved,
 ) -> Result<Version> {
     let empty = Version::empty(identity, comparators);
-    apply(
-        &empty,
-        &[create_change(
-            KeyspaceId::DEFAULT,
-            DEFAULT_KEYSPACE,
-            &resolved.keyspace_asked,
-        )],
-    )
+    let asked = &resolved.keyspace_asked;
+    let mut edit = vec![create_change(KeyspaceId::DEFAULT, DEFAULT_KEYSPACE, asked)];
+    let raised = take_format(&mut edit, empty.format_version);
+    edit.extend(raised);
+    apply(&empty, &edit)
 }
 
 /// The settings of an existing keyspace: what it was created with; for the keyspace `default`
@@ -266,7 +264,9 @@ pub fn write_down(core: &Core, state: &KeyspaceState, asked: &KeyspaceOptions) -
         settings,
         merge_name,
     };
-    install(core, vec![change], None).map(drop)
+    let edit = vec![change];
+    raise_format(core, needed_format(&edit))?;
+    install(core, edit, None).map(drop)
 }
 
 /// The keyspace of that name, created with `options` (those given at open where `None`) if it
@@ -313,19 +313,15 @@ pub fn find_or_create(
     // Refused here, because what the manifest refuses ends all writing.
     check_keyspace(&settings.db, &options)?;
     version.comparators.find(options.comparator.name())?;
-    if options.is_unlogged {
-        let has_clock = options.has_own_clock;
-        raise_format(
-            core,
-            if has_clock {
-                CLOCK_FORMAT
-            } else {
-                UNLOGGED_FORMAT
-            },
-        )?;
-    }
     let id = version.next_keyspace;
-    install(core, vec![create_change(id, name, &asked)], None)?;
+    let edit = vec![create_change(id, name, &asked)];
+    let needed = match (options.is_unlogged, options.has_own_clock) {
+        (false, _) => needed_format(&edit),
+        (true, false) => needed_format(&edit).max(UNLOGGED_FORMAT),
+        (true, true) => CLOCK_FORMAT,
+    };
+    raise_format(core, needed)?;
+    install(core, edit, None)?;
     let version = core.history.current();
     let state = version.keyspace(id).expect("it was created just now");
     let parts = make(core, state, options, Vec::new());

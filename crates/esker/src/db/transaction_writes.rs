@@ -39,8 +39,8 @@ impl Transaction {
         })
     }
 
-    /// Sets the value of a key for a time, after which it is as if deleted. Errors as
-    /// [`Transaction::put`].
+    /// Sets the value of a key for a time, after which it is as if deleted; never sooner. Counted
+    /// as by [`Keyspace::put_with_ttl`], from this call on. Errors as [`Transaction::put`].
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

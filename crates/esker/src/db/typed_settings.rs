@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::base::options::call::Durability;
-use crate::base::options::keyspace::ttl_seconds;
+use crate::base::options::keyspace::ttl_millis;
 use crate::base::options::profile::Profile;
 use crate::base::options::sst::Compression;
 use crate::db::open::Builder;
@@ -115,7 +115,8 @@ impl Builder {
     }
 
     /// How long a put lives that does not say otherwise, in the same keyspaces as
-    /// [`Builder::compression`]; rounded up to whole seconds, and zero, the default, is for ever.
+    /// [`Builder::compression`]; rounded up to whole milliseconds, and zero, the default, is for
+    /// ever. Otherwise as [`KeyspaceOptions::ttl`](crate::KeyspaceOptions::ttl).
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -129,7 +130,7 @@ impl Builder {
     /// # }
     /// ```
     pub fn ttl(self, ttl: Duration) -> Builder {
-        self.given("ttl", ttl_seconds(ttl))
+        self.given("ttl", format_args!("{}ms", ttl_millis(ttl)))
     }
 }
 

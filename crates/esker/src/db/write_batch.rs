@@ -78,7 +78,8 @@ impl WriteBatch {
         })
     }
 
-    /// Sets the value of a key for a time, after which it is as if deleted.
+    /// Sets the value of a key for a time, after which it is as if deleted; never sooner. Counted as
+    /// by [`Keyspace::put_with_ttl`].
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

@@ -31,8 +31,8 @@ use crate::store::version::format::MILLIS_FORMAT;
 
 /// When something put into the keyspace now expires; `None` without a time to live.
 pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<Expiry> {
-    let ttl = Duration::from_secs(u64::from(parts.ttl_s()));
-    (!ttl.is_zero()).then(|| expiry(core, parts, ttl))
+    let ttl_ms = parts.ttl_ms();
+    (ttl_ms > 0).then(|| expiry(core, parts, Duration::from_millis(ttl_ms)))
 }
 
 /// Adds a put that ends at `expiry`, if it is given.
@@ -120,19 +120,20 @@ pub fn is_empty_range(parts: &KeyspaceParts, start: &[u8], end: &[u8]) -> bool {
     parts.options().comparator.compare(start, end).is_ge()
 }
 
-/// When something written now expires. Whole seconds count from the second that it is, so that the
-/// end is one too; any other time counts from now on, and is rounded up to whole milliseconds.
+/// When something written now expires that is to live so long: see [`Expiry::after`]. What lives no
+/// time at all is gone at once, also for who reads by the clock of the last tick.
 ///
 /// By the clock of the keyspace, where it has one of its own.
 pub fn expiry(core: &Core, parts: &KeyspaceParts, ttl: Duration) -> Expiry {
-    if ttl.subsec_nanos() > 0 {
-        let told = parts.clock.as_ref();
-        let told = told.map(|clock| Duration::from_millis(clock.unix_ms()));
-        let now = told.unwrap_or_else(|| core.env.clock.unix_time());
-        return Expiry::after_epoch(now.saturating_add(ttl));
+    if ttl.is_zero() {
+        let second = now_unix_ms(core, parts) / 1000;
+        return Expiry::from_unix_s(u32::try_from(second).unwrap_or(u32::MAX));
     }
-    let second = (now_unix_ms(core, parts) / 1000).saturating_add(ttl.as_secs());
-    Expiry::from_unix_s(u32::try_from(second).unwrap_or(u32::MAX))
+    let told = parts.clock.as_ref();
+    let told = told.map(|clock| Duration::from_millis(clock.unix_ms()));
+    // The exact one: the last tick may have been up to 10 ms ago.
+    let now = told.unwrap_or_else(|| core.env.clock.unix_time());
+    Expiry::after(now, ttl)
 }
 
 /// How a write under conditions ended.

@@ -30,6 +30,7 @@ mod saved;
 mod past_damage;
 mod kill;
 mod threads;
+mod time_to_live;
 mod transactions;
 mod lock_model;
 mod transactions_model;

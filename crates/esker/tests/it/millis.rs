@@ -53,6 +53,14 @@ fn format_in(env: &Env, dir: &str) -> u32 {
     format
 }
 
+/// The version of the list of a set of files.
+fn list_version(env: &Env, dir: &str) -> u32 {
+    let list = env.fs.open_read(&Path::new(dir).join("FILES")).unwrap();
+    let mut version = [0; 4];
+    list.read_at(8, &mut version).unwrap();
+    u32::from_le_bytes(version)
+}
+
 fn files(env: &Env, end: &str) -> Vec<PathBuf> {
     let names = env.fs.list(Path::new(DIR)).unwrap();
     let names = names.into_iter().filter(|name| name.ends_with(end));
@@ -146,11 +154,9 @@ fn a_file_goes_whole_when_its_last_entry_has_ended() {
 
 type Call = fn(&Db) -> esker::Result<()>;
 
-/// Every call that writes an end with milliseconds.
-const CALLS: [(&str, Call); 7] = [
-    ("put_with_ttl", |db| {
-        db.put_with_ttl("k", "1", Duration::from_millis(1_500))
-    }),
+/// Every call that writes an end with milliseconds, or has those be written that say no end.
+const CALLS: [(&str, Call); 10] = [
+    ("put_with_ttl", |db| db.put_with_ttl("k", "1", SHORT)),
     ("put_until", |db| db.put_until("k", "1", Some(END))),
     ("large", |db| db.put_until("k", vec![1; LARGE], Some(END))),
     ("set_expiry", |db| {
@@ -171,7 +177,29 @@ const CALLS: [(&str, Call); 7] = [
         tx.put_until(db, "k", "1", Some(END))?;
         tx.prepare("id")?.commit()
     }),
+    ("ttl of a keyspace", |db| {
+        let short = KeyspaceOptions::default().ttl(SHORT);
+        db.keyspace_with("short", short)?.put("k", "1")
+    }),
+    ("ttl of one that is there", |db| {
+        db.keyspace("other")?.set("ttl", "1500ms")
+    }),
+    ("ttl of all", |db| db.set("ttl", "0.25s")),
 ];
+
+/// A time to live that is no whole number of seconds.
+const SHORT: Duration = Duration::from_millis(1_500);
+
+/// Whether a keyspace has such a time to live.
+fn has_short_lives(db: &Db) -> bool {
+    let names = ["default", "short", "other"];
+    let mut open = names.iter().filter_map(|name| db.existing_keyspace(name));
+    open.any(|keyspace| {
+        let own = keyspace.own_settings();
+        own.iter()
+            .any(|(name, text)| name == "ttl" && text.ends_with("ms"))
+    })
+}
 
 #[test]
 fn the_format_is_raised_by_the_first_end_with_milliseconds_alone() {
@@ -210,6 +238,38 @@ fn the_format_is_raised_by_the_first_end_with_milliseconds_alone() {
 }
 
 #[test]
+fn an_opening_with_a_short_time_to_live_raises_the_format() {
+    // Of a new database, and of one that is there; and the list of a set that has it says so. One
+    // in whole seconds raises nothing, however it is spelled.
+    let world = SimWorld::new(12);
+    let env = world.env();
+    let open = |dir: &str, ttl| {
+        let builder = Db::builder(dir).env(env.clone()).ttl(ttl);
+        builder.open().unwrap()
+    };
+    for (dir, ttls) in [("new", &[SHORT][..]), ("old", &[2 * SHORT, SHORT])] {
+        for ttl in ttls {
+            let db = open(dir, *ttl);
+            db.put("k", "1").unwrap();
+            db.export(format!("{dir}{}", ttl.as_millis())).unwrap();
+            db.close().unwrap();
+        }
+        assert_eq!(format_in(&env, dir), 3);
+        let db = Db::builder(dir).env(env.clone()).open().unwrap();
+        assert!(has_short_lives(&db));
+        db.close().unwrap();
+    }
+    open("whole", 2 * SHORT).close().unwrap();
+    assert_eq!(format_in(&env, "whole"), 1);
+    assert_eq!(list_version(&env, "old3000"), 1);
+    assert_eq!(list_version(&env, "new1500"), 2);
+    // Also where it has no file.
+    let empty = open("empty", SHORT);
+    empty.export("none").unwrap();
+    assert_eq!(list_version(&env, "none"), 2);
+}
+
+#[test]
 fn what_cannot_raise_the_format_is_not_written() {
     // Each call of the file system fails in turn while the first such end is written: either the
     // format is raised, or nothing of the write is there. And at each the power may fail.
@@ -233,6 +293,7 @@ fn what_cannot_raise_the_format_is_not_written() {
                 let db = open(&env);
                 let is_there = db.contains_key("k").unwrap()
                     || db.contains_key("l").unwrap()
+                    || has_short_lives(&db)
                     || db.expiry("there").unwrap() == Some(Some(END));
                 assert!(raised || !is_there, "{name} at {step}: {written:?}");
                 assert!(db.verify().unwrap().damages.is_empty());
@@ -255,10 +316,7 @@ fn sets_of_files_carry_milliseconds_and_say_so() {
         let mut writer = SstWriter::create_in(&env, Path::new(dir), options).unwrap();
         writer.put_until("a", "1", end).unwrap();
         writer.finish().unwrap();
-        let list = env.fs.open_read(&Path::new(dir).join("FILES")).unwrap();
-        let mut version = [0; 4];
-        list.read_at(8, &mut version).unwrap();
-        u32::from_le_bytes(version)
+        list_version(&env, dir)
     };
     assert_eq!(write("whole", Expiry::MAX), 1);
     assert_eq!(write("millis", END), 2);

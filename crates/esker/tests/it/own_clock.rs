@@ -100,11 +100,11 @@ fn what_is_written_under_conditions_goes_by_that_clock() {
     let world = SimWorld::new(2);
     let (db, replica) = open(&world);
     tell(&db, &replica, "1", 10_300);
-    // A time to live counts from it.
+    // A time to live counts from it; one in whole seconds ends at one, and not too early.
     replica
         .put_with_ttl("ttl", "1", Duration::from_secs(5))
         .unwrap();
-    assert_eq!(replica.expiry("ttl").unwrap(), Some(end(15_000)));
+    assert_eq!(replica.expiry("ttl").unwrap(), Some(end(16_000)));
     replica
         .put_with_ttl("ms", "1", Duration::from_millis(5_250))
         .unwrap();
@@ -117,14 +117,14 @@ fn what_is_written_under_conditions_goes_by_that_clock() {
     tx.commit().unwrap();
     assert_eq!(
         replica.expiry("in a transaction").unwrap(),
-        Some(end(12_000))
+        Some(end(13_000))
     );
     let old = Some(&b"1"[..]);
     assert!(replica.compare_and_swap("ttl", old, old).unwrap());
     replica
         .put_with_ttl("ttl", "1", Duration::from_secs(2))
         .unwrap();
-    tell(&db, &replica, "2", 12_000);
+    tell(&db, &replica, "2", 13_000);
     assert!(!replica.set_expiry("ttl", None).unwrap());
     assert!(!replica.compare_and_swap("ms", old, old).unwrap());
     assert!(replica.compare_and_swap("ms", None, old).unwrap());

@@ -594,13 +594,13 @@ impl Stage {
         if let Some(beside) = beside.as_mut().filter(|_| !has_ranges) {
             beside.put(self.db(), "nobody's key", "never committed")?;
         }
-        let now = self.clock.unix_seconds();
+        let now_ms = self.clock.unix_millis();
         let mut batch = self.db().batch();
         for (life, action) in actions {
             let keyspace = &self.keyspace_of(*life);
             match action {
                 Action::Put(key, value) => batch.put(keyspace, key, value),
-                Action::PutUntil(key, value, until) => match ttl_of(now, *until) {
+                Action::PutUntil(key, value, until) => match ttl_of(now_ms, *until) {
                     Some(ttl) => batch.put_with_ttl(keyspace, key, value, ttl),
                     None => batch.put_until(keyspace, key, value, Some(end_of(*until))),
                 },
@@ -620,7 +620,7 @@ impl Stage {
         actions: &[(usize, Action)],
         durability: Durability,
     ) -> esker::Result<()> {
-        let now = self.clock.unix_seconds();
+        let now_ms = self.clock.unix_millis();
         let mut tx = match self.number.is_multiple_of(2) {
             true => self.db().begin_with(LOCKING),
             false => self.db().begin(),
@@ -629,7 +629,7 @@ impl Stage {
             let keyspace = &self.keyspace_of(*life);
             match action {
                 Action::Put(key, value) => tx.put(keyspace, key, value)?,
-                Action::PutUntil(key, value, until) => match ttl_of(now, *until) {
+                Action::PutUntil(key, value, until) => match ttl_of(now_ms, *until) {
                     Some(ttl) => tx.put_with_ttl(keyspace, key, value, ttl)?,
                     None => tx.put_until(keyspace, key, value, Some(end_of(*until)))?,
                 },
@@ -926,10 +926,11 @@ fn end_of(until: u64) -> esker::Expiry {
     esker::Expiry::from_unix_ms(until)
 }
 
-// How long something lives that is put in the second `now` and ends at a whole one.
-fn ttl_of(now: u64, until: u64) -> Option<Duration> {
-    let is_whole = until.is_multiple_of(1000);
-    is_whole.then(|| Duration::from_secs(until / 1000 - now))
+// How long something lives that is put at `now_ms` and ends at a whole second, as time to live says
+// it; `None` where none says it.
+fn ttl_of(now_ms: u64, until: u64) -> Option<Duration> {
+    let ttl_s = (until / 1000).checked_sub(now_ms.div_ceil(1000))?;
+    (until.is_multiple_of(1000) && ttl_s > 0).then(|| Duration::from_secs(ttl_s))
 }
 
 // Whether an error says that nothing was done.

@@ -1,7 +1,7 @@
 //! Every setting of a keyspace.
 
 use crate::base::options::codec::{Shape, Unit};
-use crate::base::options::keyspace::{OWN_CLOCK, UNLOGGED};
+use crate::base::options::keyspace::{OWN_CLOCK, TTL, TTL_MS_MAX, UNLOGGED};
 use crate::base::options::setting::{Access, Field, Rank, Setting};
 
 // The field of `KeyspaceOptions`, or of a part of it, in which a setting lives.
@@ -52,19 +52,19 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         access: field!(sst.compression),
     },
     Setting {
-        name: "ttl",
+        name: TTL,
         rank: Rank::Normal,
         is_live: true,
         shape: Shape::Whole {
-            unit: Unit::Seconds,
+            unit: Unit::Milliseconds,
             min: 1,
-            max: u32::MAX as i64,
+            max: TTL_MS_MAX as i64,
             zero: Some("none"),
         },
         example: "7d",
         doc: "How long a put lives that does not say otherwise; what merges create stays.",
         reason: "When something is no longer wanted is known to nobody but the user.",
-        access: field!(ttl_s),
+        access: field!(ttl_ms),
     },
     Setting {
         name: "merge_operator",

@@ -26,6 +26,8 @@ pub enum Unit {
     BytesPerSecond,
     /// Seconds, as in `2h`.
     Seconds,
+    /// Milliseconds, as in `250ms`; a number without a unit is of seconds here too.
+    Milliseconds,
     /// Pieces, as in `4`.
     Count,
 }
@@ -124,13 +126,13 @@ impl Shape {
         }
     }
 
-    /// The word for the unit in tables: `bytes`, `bytes/s`, `seconds`, or nothing.
+    /// The word for the unit of a plain number in tables: `bytes`, `bytes/s`, `seconds`, or none.
     pub fn unit_word(&self) -> &'static str {
         match self {
             Shape::Whole { unit, .. } => match unit {
                 Unit::Bytes => "bytes",
                 Unit::BytesPerSecond => "bytes/s",
-                Unit::Seconds => "seconds",
+                Unit::Seconds | Unit::Milliseconds => "seconds",
                 Unit::Count => "",
             },
             Shape::Memory { .. } => "bytes",
@@ -151,6 +153,7 @@ impl Shape {
                     Unit::Bytes => "a size",
                     Unit::BytesPerSecond => "a rate",
                     Unit::Seconds => "a duration in whole seconds",
+                    Unit::Milliseconds => "a duration in whole milliseconds",
                     Unit::Count => "a whole number",
                 };
                 let (min, max) = (show_whole(*unit, *min), show_whole(*unit, *max));
@@ -199,6 +202,7 @@ fn read_whole(unit: Unit, text: &str) -> Option<i64> {
         Unit::Bytes => quantity::parse_size(text)?,
         Unit::BytesPerSecond => quantity::parse_size(text.strip_suffix("/s").unwrap_or(text))?,
         Unit::Seconds => quantity::parse_seconds(text)?,
+        Unit::Milliseconds => quantity::parse_millis(text)?,
         Unit::Count => return text.parse().ok(),
     };
     i64::try_from(amount).ok()
@@ -213,6 +217,7 @@ fn show_whole(unit: Unit, whole: i64) -> String {
         Unit::Bytes => quantity::show_size(amount),
         Unit::BytesPerSecond => format!("{}/s", quantity::show_size(amount)),
         Unit::Seconds => quantity::show_seconds(amount),
+        Unit::Milliseconds => quantity::show_millis(amount),
         Unit::Count => whole.to_string(),
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::retain::RetainRule;
+use crate::base::options::quantity;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::comparator::Comparator;
 
@@ -13,6 +14,9 @@ pub const UNLOGGED: &str = "unlogged";
 
 /// The setting that gives a keyspace a clock of its own: what the manifest says of it is for ever.
 pub const OWN_CLOCK: &str = "own_clock";
+
+/// The setting that says how long a put lives.
+pub const TTL: &str = "ttl";
 
 /// How one keyspace behaves. Comparator and merge operator are kept by name in the manifest.
 #[derive(Clone, Debug)]
@@ -24,9 +28,9 @@ pub struct KeyspaceOptions {
     /// Which values live on when compactions rewrite them; without one, all do. No part of the
     /// manifest: it changes nothing of what the entries mean.
     pub retain: Option<Arc<dyn RetainRule>>,
-    /// Seconds that a put lives when it does not say otherwise; 0 is for ever. Merge operands
+    /// Milliseconds that a put lives when it does not say otherwise; 0 is for ever. Merge operands
     /// have no expiry.
-    pub ttl_s: u32,
+    pub ttl_ms: u64,
     /// Bytes of a memtable after which it is sealed; 0 lets the memory limit decide.
     pub memtable_bytes: usize,
     /// Bytes from which on a value lies in the value log; 0 keeps all of them in sorted files.
@@ -45,10 +49,19 @@ pub struct KeyspaceOptions {
     pub compaction: CompactionOptions,
 }
 
-/// A time to live in whole seconds, rounded up.
-pub fn ttl_seconds(ttl: Duration) -> u64 {
-    let rest = u64::from(ttl.subsec_nanos() > 0);
-    ttl.as_secs().saturating_add(rest)
+/// The longest time to live that a keyspace can have: entries end at a second of 32 bits.
+pub const TTL_MS_MAX: u64 = u32::MAX as u64 * 1000;
+
+/// A time to live in whole milliseconds, rounded up.
+pub fn ttl_millis(ttl: Duration) -> u64 {
+    let millis = ttl.as_nanos().div_ceil(1_000_000);
+    u64::try_from(millis).unwrap_or(u64::MAX)
+}
+
+/// Whether puts end between two seconds by a time to live that is told so.
+pub fn has_millis(ttl: &str) -> bool {
+    let ttl_ms = quantity::parse_millis(ttl);
+    ttl_ms.is_some_and(|ttl_ms| !ttl_ms.is_multiple_of(1000))
 }
 
 impl Default for KeyspaceOptions {
@@ -57,7 +70,7 @@ impl Default for KeyspaceOptions {
             comparator: Comparator::default(),
             merge: None,
             retain: None,
-            ttl_s: 0,
+            ttl_ms: 0,
             memtable_bytes: 0,
             value_threshold_bytes: 4 << 10,
             is_unlogged: false,

@@ -6,12 +6,12 @@
 //! Settings enter as text (`resolve`) or as structs filled in code; either way `automatic` fills
 //! in what was left to the engine and `check` refuses what cannot work.
 
+mod quantity;
 pub mod sst;
 pub mod keyspace;
 pub mod call;
 pub mod db;
 pub mod profile;
-mod quantity;
 pub mod codec;
 pub mod setting;
 mod catalog_db;

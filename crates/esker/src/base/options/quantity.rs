@@ -13,11 +13,14 @@ const SIZE_UNITS: [(u64, &[&str]); 5] = [
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
+/// Nanoseconds in a millisecond.
+const MILLISECOND: u64 = 1_000_000;
+
 /// Units of durations in nanoseconds; a plain number is in seconds.
 const TIME_UNITS: [(u64, &[&str]); 8] = [
     (1, &["ns"]),
     (1_000, &["us"]),
-    (1_000_000, &["ms"]),
+    (MILLISECOND, &["ms"]),
     (SECOND, &["", "s", "sec"]),
     (60 * SECOND, &["m", "min"]),
     (3_600 * SECOND, &["h"]),
@@ -41,6 +44,12 @@ pub(crate) fn parse_seconds(text: &str) -> Option<u64> {
     (ns % SECOND == 0).then_some(ns / SECOND)
 }
 
+/// The whole milliseconds of a duration; `None` when it is none or has a fraction of one.
+pub(crate) fn parse_millis(text: &str) -> Option<u64> {
+    let ns = parse_duration_ns(text)?;
+    (ns % MILLISECOND == 0).then_some(ns / MILLISECOND)
+}
+
 /// The size in the largest unit that divides it, as in `64MiB` or `1000B`; exact.
 pub(crate) fn show_size(bytes: u64) -> String {
     const WORDS: [(u64, &str); 4] = [
@@ -56,6 +65,14 @@ pub(crate) fn show_size(bytes: u64) -> String {
 pub(crate) fn show_seconds(seconds: u64) -> String {
     const WORDS: [(u64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "min")];
     show(seconds, &WORDS, "s")
+}
+
+/// The duration in the largest unit that divides it, as in `7d` or `1500ms`; exact.
+pub(crate) fn show_millis(millis: u64) -> String {
+    match millis.is_multiple_of(1_000) {
+        true => show_seconds(millis / 1_000),
+        false => format!("{millis}ms"),
+    }
 }
 
 fn show(amount: u64, words: &[(u64, &str)], smallest: &str) -> String {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::retain::RetainRule;
 use crate::base::options::catalog::set_keyspace;
-use crate::base::options::keyspace::{KeyspaceOptions, ttl_seconds};
+use crate::base::options::keyspace::{KeyspaceOptions, TTL_MS_MAX, ttl_millis};
 use crate::base::options::sst::Compression;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
@@ -70,10 +70,12 @@ impl KeyspaceOptions {
         self
     }
 
-    /// How long a put lives that does not say otherwise, rounded up to whole seconds; zero, the
-    /// default, is for ever. Merge operands have no expiry.
+    /// How long a put lives that does not say otherwise, rounded up to whole milliseconds; zero,
+    /// the default, is for ever. Merge operands have no expiry. It counts as that of
+    /// [`put_with_ttl`](crate::Keyspace::put_with_ttl) does; one that is no whole number of seconds
+    /// raises the format of the database, and an older Esker refuses it from then on.
     pub fn ttl(mut self, ttl: Duration) -> KeyspaceOptions {
-        self.ttl_s = u32::try_from(ttl_seconds(ttl)).unwrap_or(u32::MAX);
+        self.ttl_ms = ttl_millis(ttl).min(TTL_MS_MAX);
         self
     }
 

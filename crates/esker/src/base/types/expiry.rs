@@ -112,6 +112,28 @@ impl Expiry {
         Expiry::from_unix_ms(u64::try_from(unix_ms).unwrap_or(u64::MAX))
     }
 
+    /// The end of what lives for `ttl` from `now` on, told as the time since the beginning of
+    /// 1970. Never too early: for a time in whole seconds it is the first whole second at which
+    /// that time is over, up to a second later; for any other the first millisecond.
+    ///
+    /// ```
+    /// use esker::Expiry;
+    /// use std::time::Duration;
+    ///
+    /// let now = Duration::from_millis(10_900);
+    /// let of = |ttl_ms| Expiry::after(now, Duration::from_millis(ttl_ms)).unix_ms();
+    /// assert_eq!((of(999), of(1_000), of(1_001)), (11_899, 12_000, 11_901));
+    /// ```
+    pub fn after(now: Duration, ttl: Duration) -> Expiry {
+        let end = now.saturating_add(ttl);
+        if ttl.subsec_nanos() > 0 {
+            return Expiry::after_epoch(end);
+        }
+        let rest = u64::from(end.subsec_nanos() > 0);
+        let second = end.as_secs().saturating_add(rest);
+        Expiry::from_unix_s(u32::try_from(second).unwrap_or(u32::MAX))
+    }
+
     const fn of_ms(unix_ms: u64) -> Expiry {
         match NonZeroU64::new(unix_ms + 1) {
             Some(above_ms) => Expiry { above_ms },

@@ -5,7 +5,7 @@
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
 //! | 0 | 8 | bytes | `eskerfs\n`: this lists sorted files of Esker |
-//! | 8 | 4 | u32 | version: 1, or 2 where a file has expiries with milliseconds |
+//! | 8 | 4 | u32 | version: 1, or 2 where a file or a `ttl` has milliseconds |
 //! | 12 | 1 | u8 | 0 written by an `SstWriter`, 1 exported from a database |
 //! | 13 | 16 | bytes | id of that database; zero where there is none |
 //! | 29 | – | changes | as in `store/version/format`: they make keyspaces and files of nothing |
@@ -26,7 +26,7 @@ use crate::store::version::decode::decode_edit;
 use crate::store::version::edit::Change;
 use crate::store::version::encode::encode_edit;
 use crate::store::version::format::DATABASE_ID_BYTES;
-use crate::store::version::state::{Identity, Orders, Version};
+use crate::store::version::state::{Identity, Orders, Version, has_millis};
 
 /// Name of the list in the directory of a set. Whatever has no such file is no set, or not a
 /// finished one.
@@ -35,7 +35,8 @@ pub const LIST_NAME: &str = "FILES";
 const MAGIC: [u8; 8] = *b"eskerfs\n";
 const VERSION: u32 = 1;
 
-/// The first version that lists files in which expiries have milliseconds.
+/// The first version that lists files in which expiries have milliseconds, and keyspaces in which
+/// they are to have some.
 const MILLIS_VERSION: u32 = 2;
 
 const CHECKSUM_BYTES: usize = 4;
@@ -100,9 +101,12 @@ impl FileSet {
     }
 
     fn list_version(&self) -> u32 {
-        let states = self.version.keyspaces.values();
-        let mut files = states.flat_map(|state| state.levels.files());
-        match files.any(|(_, file)| file.has_millis) {
+        let mut states = self.version.keyspaces.values();
+        let has_millis = states.any(|state| {
+            let mut files = state.levels.files();
+            has_millis(&state.settings) || files.any(|(_, file)| file.has_millis)
+        });
+        match has_millis {
             true => MILLIS_VERSION,
             false => VERSION,
         }

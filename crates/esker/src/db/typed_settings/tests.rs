@@ -34,7 +34,11 @@ fn typed() -> Vec<(&'static str, &'static str, Builder)> {
             "none",
             builder().compression(Compression::Blocks(CompressionType::None)),
         ),
-        ("ttl", "2s", builder().ttl(Duration::from_millis(1001))),
+        (
+            "ttl",
+            "1001ms",
+            builder().ttl(Duration::from_micros(1_000_100)),
+        ),
         ("ttl", "none", builder().ttl(Duration::ZERO)),
         (
             "merge_operator",

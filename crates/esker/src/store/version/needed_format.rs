@@ -3,11 +3,17 @@
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::format::{ADOPTED_FORMAT, FORMAT_VERSION, MILLIS_FORMAT};
+use crate::store::version::state::has_millis;
 
-/// The first format that may have all files that `edit` adds.
+/// The first format that may have all files and settings that `edit` adds.
 pub fn needed_format(edit: &[Change]) -> u32 {
     let added = edit.iter().map(|change| match change {
         Change::AddFile { record, .. } => format_of(record),
+        Change::CreateKeyspace { settings, .. } | Change::ChangeSettings { settings, .. }
+            if has_millis(settings) =>
+        {
+            MILLIS_FORMAT
+        }
         _ => FORMAT_VERSION,
     });
     added.max().unwrap_or(FORMAT_VERSION)

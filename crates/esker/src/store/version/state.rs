@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::options::keyspace::{KeyspaceOptions, OWN_CLOCK, UNLOGGED};
+use crate::base::options::keyspace::{self, KeyspaceOptions, OWN_CLOCK, TTL, UNLOGGED};
 use crate::base::options::pairs::from_pairs;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
@@ -143,6 +143,13 @@ pub fn is_unlogged(settings: &SettingsText) -> bool {
 /// Whether what ends in a keyspace with these settings does so by a clock of its own.
 pub fn has_own_clock(settings: &SettingsText) -> bool {
     settings.get(OWN_CLOCK).is_some_and(|text| text == "true")
+}
+
+/// Whether puts that do not say otherwise end between two seconds under these settings.
+pub fn has_millis(settings: &SettingsText) -> bool {
+    settings
+        .get(TTL)
+        .is_some_and(|text| keyspace::has_millis(text))
 }
 
 /// Every keyspace, its settings and its files, at one moment. Immutable; a change gives a new

@@ -51,7 +51,7 @@ pub enum Operation {
     /// Swaps in a value; the flag says whether the present one is expected.
     Swap(Place, u16, bool, Option<u32>),
     Update(Place, u16, u32),
-    /// Sets when a value ends: so many seconds from now, or never.
+    /// Sets when a value ends: so many milliseconds from now, or never.
     Expire(Place, u16, Option<u32>),
     Get(At, u16),
     MultiGet(At, Vec<u16>),

@@ -252,16 +252,17 @@ impl Plain {
         "ok".into()
     }
 
-    // Whole seconds count from the beginning of the present one.
+    // What is to live for whole seconds ends at one, and not too early.
     fn end_after(&self, ttl_ms: u64) -> u64 {
+        let end = self.now_unix_ms + ttl_ms;
         match ttl_ms % 1000 {
-            0 => self.now_unix_ms / 1000 * 1000 + ttl_ms,
-            _ => self.now_unix_ms + ttl_ms,
+            0 => end.next_multiple_of(1000),
+            _ => end,
         }
     }
 
     fn set(&mut self, place: Place, number: u16, new: Option<Vec<u8>>) {
-        let ttl_ms = 1000 * u64::from(self.shapes[place].ttl_s);
+        let ttl_ms = u64::from(self.shapes[place].ttl_ms);
         let expiry = (ttl_ms > 0).then_some(self.end_after(ttl_ms));
         let cells = &mut self.maps[place].cells;
         match new {

@@ -16,7 +16,7 @@ pub struct KeyspaceShape {
     pub name: &'static str,
     pub is_reversed: bool,
     pub operator: &'static str,
-    pub ttl_s: u32,
+    pub ttl_ms: u32,
 }
 
 impl KeyspaceShape {
@@ -121,7 +121,11 @@ impl Program {
                 name,
                 is_reversed: random.one_in(3),
                 operator: pick(random, &operators),
-                ttl_s: if random.one_in(5) { 2 } else { 0 },
+                ttl_ms: if random.one_in(5) {
+                    pick(random, &[2_000, 1_500])
+                } else {
+                    0
+                },
             })
             .collect()
     }

@@ -9,7 +9,7 @@ fn shape(is_reversed: bool, operator: &'static str) -> KeyspaceShape {
         name: "default",
         is_reversed,
         operator,
-        ttl_s: 0,
+        ttl_ms: 0,
     }
 }
 

@@ -57,7 +57,7 @@ impl Settings {
         let mut options = KeyspaceOptions {
             comparator: shape.comparator(),
             merge: Some(shape.merge_rule()),
-            ttl_s: shape.ttl_s,
+            ttl_ms: shape.ttl_ms.into(),
             ..KeyspaceOptions::default()
         };
         let parts = ["memtable", "sst", "compaction", "compression"];

@@ -138,8 +138,9 @@ impl Subject {
             builder = builder.set(name, text).unwrap();
         }
         let default = &self.shapes[0];
-        if default.ttl_s > 0 {
-            builder = builder.set("ttl", &default.ttl_s.to_string()).unwrap();
+        if default.ttl_ms > 0 {
+            let text = format!("{}ms", default.ttl_ms);
+            builder = builder.set("ttl", &text).unwrap();
         }
         for shape in &self.shapes[1..] {
             builder = builder.known_comparator(shape.comparator());
@@ -304,14 +305,13 @@ impl Subject {
 
     fn ingest(&mut self, writes: &[(Place, Write)], is_below: bool) -> Result<()> {
         let env = self.world.env();
-        let now = u32::try_from(self.world.clock.unix_seconds()).unwrap();
-        let until = |ttl_s| Expiry::from_unix_s(now + ttl_s);
-        let now_ms = self.world.clock.unix_millis();
+        let now = self.world.clock.unix_time();
+        let until = |ttl_ms: u32| Expiry::after(now, Duration::from_millis(ttl_ms.into()));
         let mut sets = Vec::new();
         for (place, writes) in as_files(writes) {
             let (dir, keyspace) = (self.set_name(), self.keyspace(place, 0)?);
             let shape = &self.shapes[place];
-            let ttl_s = Some(shape.ttl_s).filter(|ttl_s| *ttl_s > 0);
+            let ttl_ms = Some(shape.ttl_ms).filter(|ttl_ms| *ttl_ms > 0);
             let options = self.settings.keyspace(shape);
             let comparator = options.comparator.clone();
             let mut files = SstWriter::create_in(&env, &dir, options)?;
@@ -329,16 +329,12 @@ impl Subject {
             points.sort_by(|left, right| comparator.compare(&left.0, &right.0));
             for (key, write) in points {
                 match write {
-                    Write::Put(_, tag) => match ttl_s {
+                    Write::Put(_, tag) => match ttl_ms {
                         None => files.put(key, value(tag))?,
-                        Some(ttl_s) => files.put_until(key, value(tag), until(ttl_s))?,
+                        Some(ttl_ms) => files.put_until(key, value(tag), until(ttl_ms))?,
                     },
                     Write::PutTtl(_, tag, ttl_ms) => {
-                        let end = match ttl_ms % 1000 {
-                            0 => until(ttl_ms / 1000),
-                            _ => Expiry::from_unix_ms(now_ms + u64::from(ttl_ms)),
-                        };
-                        files.put_until(key, value(tag), end)?;
+                        files.put_until(key, value(tag), until(ttl_ms))?;
                     }
                     Write::Delete(_) => files.delete(key)?,
                     Write::Merge(_, tag) => files.merge(key, value(tag))?,

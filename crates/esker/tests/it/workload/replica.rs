@@ -67,14 +67,14 @@ impl Stage {
         number: u32,
         actions: &[(usize, Action)],
     ) -> esker::Result<()> {
-        let now = self.clock.unix_seconds();
+        let now_ms = self.clock.unix_millis();
         let replica = self.keyspace_of(life);
         let mut batch = self.db().batch();
         batch.mark(&replica, number.to_be_bytes());
         for (_, action) in actions {
             match action {
                 Action::Put(key, value) => batch.put(&replica, key, value),
-                Action::PutUntil(key, value, until) => match ttl_of(now, *until) {
+                Action::PutUntil(key, value, until) => match ttl_of(now_ms, *until) {
                     Some(ttl) => batch.put_with_ttl(&replica, key, value, ttl),
                     None => batch.put_until(&replica, key, value, Some(end_of(*until))),
                 },

@@ -54,7 +54,9 @@ fn both_ends_of_every_range_fit_their_field() {
     for setting in settings() {
         let texts: Vec<String> = match setting.shape {
             Shape::Whole { min, max, .. } => {
-                vec![min.to_string(), max.to_string()]
+                // A plain number of milliseconds would be one of seconds.
+                let shown = |whole| setting.shape.show(&Value::Whole(whole));
+                vec![shown(min), shown(max)]
             }
             Shape::Memory { min, tiny, max } => [tiny, min, max].map(|it| it.to_string()).into(),
             Shape::Decimal { min, max } => vec![min.to_string(), max.to_string()],

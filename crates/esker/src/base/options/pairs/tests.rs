@@ -62,8 +62,8 @@ fn every_setting_survives_reopening() {
     let read = reread(&pairs).unwrap();
     assert_eq!(to_pairs(&read), pairs);
     assert_eq!(
-        (read.ttl_s, read.sst, read.compaction),
-        (604_800, options.sst, options.compaction)
+        (read.ttl_ms, read.sst, read.compaction),
+        (604_800_000, options.sst, options.compaction)
     );
 }
 

@@ -54,6 +54,9 @@ fn durations_are_read_as_people_write_them() {
     assert_eq!(parse_duration_ns("5 fortnights"), None);
     assert_eq!(parse_seconds("1500ms"), None);
     assert_eq!(parse_seconds("2000ms"), Some(2));
+    assert_eq!(parse_millis("1.5s"), Some(1_500));
+    assert_eq!(parse_millis("30"), Some(30_000));
+    assert_eq!(parse_millis("1us"), None);
 }
 
 #[test]
@@ -79,5 +82,8 @@ fn what_is_shown_reads_back_exactly() {
     ] {
         assert_eq!(show_seconds(seconds), text);
         assert_eq!(parse_seconds(text), Some(seconds));
+        assert_eq!(show_millis(1_000 * seconds), text);
     }
+    assert_eq!(show_millis(1_500), "1500ms");
+    assert_eq!(parse_millis("1500ms"), Some(1_500));
 }

@@ -73,7 +73,7 @@ fn every_value_has_its_origin() {
         told(&resolved, "durability"),
         ("buffered".into(), Origin::Default)
     );
-    assert_eq!(resolved.keyspace.ttl_s, 7200);
+    assert_eq!(resolved.keyspace.ttl_ms, 7_200_000);
     assert_eq!(resolved.effective.len(), catalog::settings().count());
     assert!(effective(&resolved, "memtable.size").reason.is_some());
 }

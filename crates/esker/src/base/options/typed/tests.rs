@@ -16,7 +16,11 @@ fn a_setting_chosen_in_code_is_what_its_text_is() {
             "searchable",
             fresh().compression(Compression::Searchable),
         ),
-        ("ttl", "2s", fresh().ttl(Duration::from_millis(1001))),
+        (
+            "ttl",
+            "1001ms",
+            fresh().ttl(Duration::from_micros(1_000_100)),
+        ),
         ("ttl", "none", fresh().ttl(Duration::ZERO)),
         (
             "merge_operator",
@@ -46,9 +50,7 @@ fn a_setting_chosen_in_code_is_what_its_text_is() {
 fn a_time_to_live_beyond_what_entries_can_say_is_the_longest() {
     // 2^32 seconds and more: entries say unix seconds in 32 bits.
     let options = KeyspaceOptions::default().ttl(Duration::from_secs(1 << 40));
-    assert_eq!(options.ttl_s, u32::MAX);
-    assert_eq!(
-        KeyspaceOptions::default().ttl(Duration::MAX).ttl_s,
-        u32::MAX
-    );
+    assert_eq!(options.ttl_ms, TTL_MS_MAX);
+    let options = KeyspaceOptions::default().ttl(Duration::MAX);
+    assert_eq!(options.ttl_ms, TTL_MS_MAX);
 }

@@ -6,6 +6,7 @@ use super::*;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::adoption::Adoption;
+use crate::store::version::edit::SettingsText;
 use crate::store::version::plain_file::record;
 
 fn adding(change: impl FnOnce(&mut FileRecord)) -> Change {
@@ -40,4 +41,30 @@ fn a_file_asks_for_the_format_of_what_is_in_it() {
     assert_eq!(take_format(&mut edit, 2), Some(raised));
     assert_eq!(edit, [plain(), millis()]);
     assert_eq!(take_format(&mut edit, MILLIS_FORMAT), None);
+}
+
+#[test]
+fn a_short_time_to_live_asks_for_the_format_of_what_ends_by_it() {
+    // Also of a keyspace that has no file yet, which an older Esker could not open.
+    let settings = |ttl: &str| SettingsText::from([("ttl".into(), ttl.into())]);
+    let created = |ttl| Change::CreateKeyspace {
+        id: KeyspaceId::DEFAULT,
+        name: "a".into(),
+        comparator_name: "bytewise".into(),
+        merge_name: None,
+        settings: settings(ttl),
+    };
+    let changed = |ttl| Change::ChangeSettings {
+        id: KeyspaceId::DEFAULT,
+        settings: settings(ttl),
+        merge_name: None,
+    };
+    for ttl in ["1500ms", "1ms"] {
+        assert_eq!(needed_format(&[created(ttl)]), MILLIS_FORMAT);
+        assert_eq!(needed_format(&[changed(ttl)]), MILLIS_FORMAT);
+    }
+    for ttl in ["7d", "2s", "none", "30"] {
+        assert_eq!(needed_format(&[created(ttl)]), FORMAT_VERSION);
+        assert_eq!(needed_format(&[changed(ttl)]), FORMAT_VERSION);
+    }
 }
