@@ -75,9 +75,9 @@ impl Keyspace {
         let key = key.as_ref();
         loop {
             let look = self.look();
-            let found = self.get_valued(key)?;
-            let alive_until = found.as_ref().and_then(|found| found.expiry);
-            let current = found.map(|found| found.value);
+            let found = self.moment().get_lasting(key)?;
+            let alive_until = found.as_ref().and_then(|(_, alive_until)| *alive_until);
+            let current = found.map(|(found, _)| found.value);
             let after = match change(current.as_deref()) {
                 Update::Keep => return Ok(current),
                 Update::Remove => None,
@@ -182,7 +182,7 @@ impl Keyspace {
             if stored.ends_at(expiry) {
                 return Ok(true);
             }
-            let alive_until = stored.expiry();
+            let alive_until = stored.alive_until();
             let mut batch = Batch::new();
             let core = self.database().core();
             let held = put_again(core, &mut batch, self.parts(), key, stored, expiry)?;

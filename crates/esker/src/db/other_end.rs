@@ -37,7 +37,7 @@ pub fn put_again(
 ) -> Result<Option<HeldSegment>> {
     let log = &core.values;
     let pointer = match stored {
-        Stored::Here(Valued { value, .. }) | Stored::Folded(value) => {
+        Stored::Here(Valued { value, .. }) | Stored::Folded(value, _) => {
             let value = LargeBytes::Shared(value);
             writing::put_until(batch, parts, key, expiry, value)?;
             return Ok(None);

@@ -15,6 +15,7 @@ use crate::db::locking;
 use crate::db::moment::{Moment, When, check};
 use crate::db::txn::state::TransactionState;
 use crate::flow::read::get::{ReadAt, Stored, Valued, contains, expiry, get, get_valued, stored};
+use crate::flow::read::lasting::get_lasting;
 use crate::flow::read::multi_get::multi_get;
 use crate::flow::read::view::View;
 
@@ -71,6 +72,12 @@ impl Moment<'_> {
         let valued = self.read_key(key, |view, at| get_valued(view, key, at));
         self.count_found(&valued);
         valued
+    }
+
+    pub(crate) fn get_lasting(&self, key: &[u8]) -> Result<Option<(Valued, Option<Expiry>)>> {
+        let lasting = self.read_key(key, |view, at| get_lasting(view, key, at));
+        self.count_found(&lasting);
+        lasting
     }
 
     // With the view, which keeps what a pointer leads to.

@@ -131,7 +131,7 @@ impl Transaction {
             return Ok(true);
         }
         let core = Arc::clone(self.database().core());
-        let (ended_at, value_bytes) = (stored.expiry(), stored.written_bytes());
+        let (ended_at, value_bytes) = (stored.alive_until(), stored.written_bytes());
         let mut held = None;
         self.add(keyspace, Touched::Key(key), value_bytes, |batch, parts| {
             held = put_again(&core, batch, parts, key, stored, expiry)?;

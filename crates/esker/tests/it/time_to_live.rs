@@ -5,9 +5,13 @@ use std::time::Duration;
 
 use esker::internals::env::bundle::Env;
 use esker::internals::env::clock::Clock;
+use esker::internals::env::pool::{Pool, Priority};
 use esker::internals::env::sim::SimWorld;
 use esker::internals::env::sim::clock::SimClock;
-use esker::{Db, ErrorKind, Expiry, KeyspaceOptions, Update, merge};
+use esker::{
+    Db, ErrorKind, Expiry, Isolation, KeyspaceOptions, TransactionMode, TransactionOptions, Update,
+    merge,
+};
 
 /// A machine whose last tick was a while ago: who asks for whole milliseconds gets that moment.
 #[derive(Debug)]
@@ -136,5 +140,84 @@ fn a_keyspace_has_its_time_to_live_to_the_millisecond() {
         let refused = keyspace.set("ttl", "1.0005s").unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Invalid);
         assert!(refused.message().contains("milliseconds"), "{refused}");
+    }
+}
+
+/// A base that ends, and an operand onto it; in memory or in files.
+fn put_folded(db: &Db, is_flushed: bool) {
+    db.put_with_ttl("k", "base", Duration::from_millis(250))
+        .unwrap();
+    db.merge("k", "more").unwrap();
+    if is_flushed {
+        db.compact::<&[u8]>(..).unwrap();
+    }
+}
+
+#[test]
+fn what_operands_make_brings_no_base_back_that_has_ended() {
+    // Between the look and the write the base ends, and others see the operands alone: they are
+    // not told the base again. A transaction learns of it at its commit, or at its preparation.
+    let end = Some(Expiry::from_unix_s(4_000_000_000));
+    let modes = [TransactionMode::Optimistic, TransactionMode::Locking];
+    for (is_flushed, is_prepared, mode) in [false, true].into_iter().flat_map(|is_flushed| {
+        [false, true]
+            .into_iter()
+            .flat_map(move |is_prepared| modes.map(|mode| (is_flushed, is_prepared, mode)))
+    }) {
+        let world = SimWorld::new(4);
+        let db = open(&world.env());
+        put_folded(&db, is_flushed);
+        let mut tx = db.begin_with(TransactionOptions {
+            mode,
+            isolation: Isolation::ReadCommitted,
+            ..TransactionOptions::default()
+        });
+        assert!(tx.set_expiry(&db, "k", end).unwrap());
+        world.clock.advance(Duration::from_millis(250));
+        assert_eq!(db.get("k").unwrap().as_deref(), Some(&b"more"[..]));
+        let ended = match is_prepared {
+            false => tx.commit(),
+            true => tx.prepare("id").map(drop),
+        };
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(db.get("k").unwrap().as_deref(), Some(&b"more"[..]));
+        // Run again, it is what is there that goes on.
+        db.transaction(|tx| tx.set_expiry(&db, "k", end)).unwrap();
+        assert_eq!(db.get("k").unwrap().as_deref(), Some(&b"more"[..]));
+        assert_eq!(db.expiry("k").unwrap(), Some(end));
+    }
+}
+
+#[test]
+fn a_change_of_what_operands_make_begins_again_when_the_base_ends() {
+    // `set_expiry` while it waits for a lock; `update` and `compare_and_swap` while they think.
+    for is_flushed in [false, true] {
+        let world = SimWorld::new(5);
+        let db = open(&world.env());
+        put_folded(&db, is_flushed);
+        let tx = db.begin_with(TransactionOptions {
+            mode: TransactionMode::Locking,
+            ..TransactionOptions::default()
+        });
+        tx.get_for_update(&db, "k").unwrap();
+        let clock = Arc::clone(&world.clock);
+        let job = move || {
+            clock.advance(Duration::from_millis(250));
+            tx.rollback();
+        };
+        world.pool.spawn(Priority::Low, "holder", Box::new(job));
+        assert!(db.set_expiry("k", None).unwrap());
+        assert_eq!(db.get("k").unwrap().as_deref(), Some(&b"more"[..]));
+
+        db.delete("k").unwrap();
+        put_folded(&db, is_flushed);
+        let mut seen = Vec::new();
+        db.update("k", |current| {
+            seen.push(current.map(<[u8]>::to_vec));
+            world.clock.advance(Duration::from_millis(250));
+            Update::Set(b"other".to_vec())
+        })
+        .unwrap();
+        assert_eq!(seen, [Some(b"base,more".to_vec()), Some(b"more".to_vec())]);
     }
 }

@@ -88,8 +88,8 @@ pub fn get_valued(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Val
 pub enum Stored {
     /// It is at hand.
     Here(Valued),
-    /// Operands make it of what lies below them.
-    Folded(Bytes),
+    /// Operands make it of what lies below them, which ends by itself.
+    Folded(Bytes, Option<Expiry>),
     /// It lies in the value log, and was not read.
     Separated(ValuePointer, Option<Expiry>),
 }
@@ -99,7 +99,7 @@ impl Stored {
     pub fn expiry(&self) -> Option<Expiry> {
         match self {
             Stored::Here(valued) => valued.expiry,
-            Stored::Folded(_) => None,
+            Stored::Folded(..) => None,
             Stored::Separated(_, expiry) => *expiry,
         }
     }
@@ -107,7 +107,7 @@ impl Stored {
     /// Bytes that are written again with it: none of a value that lies in a segment.
     pub fn written_bytes(&self) -> usize {
         match self {
-            Stored::Here(Valued { value, .. }) | Stored::Folded(value) => value.len(),
+            Stored::Here(Valued { value, .. }) | Stored::Folded(value, _) => value.len(),
             Stored::Separated(pointer, _) if pointer.is_to_no_place() => pointer.len as usize,
             Stored::Separated(..) => 0,
         }
@@ -115,7 +115,7 @@ impl Stored {
 
     /// Whether it ends then already. What operands make does not: the value below them may.
     pub fn ends_at(&self, expiry: Option<Expiry>) -> bool {
-        !matches!(self, Stored::Folded(_)) && self.expiry() == expiry
+        !matches!(self, Stored::Folded(..)) && self.expiry() == expiry
     }
 }
 
@@ -127,9 +127,10 @@ pub fn stored(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Stored>
         return Ok(Some(Stored::Separated(pointer, expiry)));
     }
     let is_folded = !lookup.operands.is_empty();
+    let base = lookup.base_expiry();
     let valued = lookup.finish(view)?;
     Ok(valued.map(|valued| match is_folded {
-        true => Stored::Folded(valued.value),
+        true => Stored::Folded(valued.value, base),
         false => Stored::Here(valued),
     }))
 }
@@ -166,7 +167,7 @@ pub fn expiry(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Option<
 }
 
 /// Asks one source after the other, newest first, until the key is settled.
-fn search(view: &View, lookup: &mut Lookup<'_>) -> Result<()> {
+pub(in crate::flow::read) fn search(view: &View, lookup: &mut Lookup<'_>) -> Result<()> {
     for index in 0..view.parts().memtables.len() {
         lookup.ask_memtable(view, index)?;
         if lookup.is_settled {
@@ -240,6 +241,11 @@ impl<'k> Lookup<'k> {
     /// The key.
     pub fn key(&self) -> &'k [u8] {
         self.key
+    }
+
+    /// When what was found below the operands ends, or the value itself where there are none.
+    pub fn base_expiry(&self) -> Option<Expiry> {
+        self.base.as_ref().and_then(|base| base.expiry)
     }
 
     // Where the value lies apart, and when it ends, if nothing is folded into it.

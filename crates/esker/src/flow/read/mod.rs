@@ -22,6 +22,7 @@ pub mod open_runs;
 pub mod view;
 pub mod newest;
 pub mod get;
+pub mod lasting;
 pub mod multi_get;
 pub mod approximate;
 pub mod folded;
