@@ -78,6 +78,7 @@ pub mod own_log_handle;
 pub mod atomic_change;
 pub mod approximation;
 pub mod snapshot;
+pub mod new_ends;
 pub mod write_batch;
 pub mod transaction;
 pub mod transaction_writes;

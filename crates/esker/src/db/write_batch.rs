@@ -7,11 +7,12 @@ use crate::base::options::call::WriteOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::expiry::Expiry;
-use crate::base::types::limits::MARK_BYTES_MAX;
+use crate::base::types::limits::{BATCH_BYTES_MAX, MARK_BYTES_MAX};
 use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
+use crate::db::new_ends::{BatchWithEnds, NewEnd};
 use crate::db::writing::{self, Terms};
 use crate::flow::write::unlogged::{NewMark, machine_time, marked_log};
 use crate::store::batch::writer::Batch;
@@ -37,6 +38,10 @@ use crate::store::batch::writer::Batch;
 pub struct WriteBatch {
     database: DatabaseRef,
     batch: Batch<'static>,
+    /// Among the writes of `batch`, in the order in which they were given.
+    new_ends: Vec<NewEnd>,
+    /// Bytes of their keys.
+    new_ends_bytes: usize,
     mark: Option<NewMark>,
     /// Why the first write that was left out was not taken.
     refusal: Option<Error>,
@@ -47,6 +52,8 @@ impl WriteBatch {
         WriteBatch {
             database,
             batch: Batch::new(),
+            new_ends: Vec::new(),
+            new_ends_bytes: 0,
             mark: None,
             refusal: None,
         }
@@ -78,8 +85,8 @@ impl WriteBatch {
         })
     }
 
-    /// Sets the value of a key for a time, after which it is as if deleted; never sooner. Counted as
-    /// by [`Keyspace::put_with_ttl`].
+    /// Sets the value of a key for a time, after which it is as if deleted; never sooner. Counted
+    /// as by [`Keyspace::put_with_ttl`].
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -197,6 +204,42 @@ impl WriteBatch {
         })
     }
 
+    /// Sets when a key's value ends, or has it stay with `None`: the value that it has when the
+    /// batch is written, or by what stands earlier in it. Nothing happens where it has none then;
+    /// who must know asks [`Keyspace::set_expiry`](crate::Keyspace::set_expiry), or a
+    /// [`Transaction`](crate::Transaction).
+    ///
+    /// The commit reads the value, and begins again where somebody wrote to the key meanwhile, or
+    /// the value ended: so it may return what reads do, and `TooLarge`. One that lies in the value
+    /// log is neither read nor written again.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let end = esker::Expiry::from_unix_s(4_000_000_000);
+    /// db.put("cart:7", "2 books")?;
+    /// db.batch().put(&db, "order:7", "sent").set_expiry(&db, "cart:7", Some(end)).commit()?;
+    /// assert_eq!(db.expiry("cart:7")?, Some(Some(end)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_expiry(
+        &mut self,
+        keyspace: &Keyspace,
+        key: impl AsRef<[u8]>,
+        expiry: Option<Expiry>,
+    ) -> &mut WriteBatch {
+        match self.new_end(keyspace, key.as_ref(), expiry) {
+            Ok(end) => {
+                self.new_ends_bytes += end.key.len();
+                self.new_ends.push(end);
+            }
+            Err(error) => drop(self.refusal.get_or_insert(error)),
+        }
+        self
+    }
+
     /// Gives the batch a mark of its keyspace, which is [unlogged](crate::KeyspaceOptions): 1 to
     /// 256 bytes that say, to their owner, up to where of his own log everything is applied. It
     /// becomes current with the writes of the batch, and durable with them. A batch may have but
@@ -256,17 +299,18 @@ impl WriteBatch {
 
     /// How many writes are in the batch.
     pub fn len(&self) -> usize {
-        self.batch.count() as usize
+        self.batch.count() as usize + self.new_ends.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.batch.is_empty()
+        self.batch.is_empty() && self.new_ends.is_empty()
     }
 
-    /// Bytes of the batch as it will stand in the log; large values go to the value log instead.
+    /// Bytes of the batch as it will stand in the log; large values go to the value log instead. Of
+    /// a value that gets another end the key alone is counted: what it is shows when it is written.
     pub fn size_bytes(&self) -> usize {
-        self.batch.size_bytes()
+        self.batch.size_bytes() + self.new_ends_bytes
     }
 
     /// Why a write was left out, the first if there are several; forgets it, so that the others
@@ -291,8 +335,7 @@ impl WriteBatch {
 
     /// Forgets all writes, and keeps the memory.
     pub fn clear(&mut self) {
-        self.batch.clear();
-        self.mark = None;
+        self.forget_writes();
         self.refusal = None;
     }
 
@@ -321,15 +364,52 @@ impl WriteBatch {
         if let Some(refusal) = &self.refusal {
             return Err(refusal.again());
         }
-        let core = Arc::clone(self.database.core());
-        let terms = Terms {
-            mark: self.mark.as_ref(),
-            ..Terms::PLAIN
-        };
-        writing::write(&core, &mut self.batch, options, terms)?;
-        self.batch.clear();
-        self.mark = None;
+        match self.new_ends.is_empty() {
+            true => {
+                let core = Arc::clone(self.database.core());
+                let terms = Terms {
+                    mark: self.mark.as_ref(),
+                    ..Terms::PLAIN
+                };
+                writing::write(&core, &mut self.batch, options, terms)?;
+            }
+            false => {
+                let all = BatchWithEnds {
+                    batch: &self.batch,
+                    ends: &self.new_ends,
+                    mark: self.mark.as_ref(),
+                };
+                all.write(&self.database, options)?;
+            }
+        }
+        self.forget_writes();
         Ok(())
+    }
+
+    fn forget_writes(&mut self) {
+        self.batch.clear();
+        self.new_ends.clear();
+        self.new_ends_bytes = 0;
+        self.mark = None;
+    }
+
+    fn new_end(&self, keyspace: &Keyspace, key: &[u8], expiry: Option<Expiry>) -> Result<NewEnd> {
+        let parts = keyspace.parts_in(&self.database)?;
+        if key.len() > BATCH_BYTES_MAX.saturating_sub(self.size_bytes()) {
+            let message = format!(
+                "a batch of {} bytes cannot take a key of {} more; the limit is \
+                 {BATCH_BYTES_MAX}: write it in parts",
+                self.size_bytes(),
+                key.len()
+            );
+            return Err(Error::new(ErrorKind::TooLarge, message));
+        }
+        Ok(NewEnd {
+            at: self.batch.mark(),
+            parts: Arc::clone(parts),
+            key: key.to_vec(),
+            expiry,
+        })
     }
 
     fn take_mark(

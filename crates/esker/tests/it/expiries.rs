@@ -379,9 +379,13 @@ fn values_outlive_every_change_of_their_ends() {
                     let second = 4_000_000_000 + u32::try_from(random.below(3)).unwrap();
                     let end = Expiry::from_unix_s(second);
                     let end = (!random.one_in(3)).then_some(end);
-                    let is_there = match random.one_in(2) {
-                        true => db.set_expiry(&key, end).unwrap(),
-                        false => in_a_transaction(&db, &key, end, &mut random),
+                    let is_there = match random.below(3) {
+                        0 => db.set_expiry(&key, end).unwrap(),
+                        1 => {
+                            db.batch().set_expiry(&db, &key, end).commit().unwrap();
+                            db.contains_key(&key).unwrap()
+                        }
+                        _ => in_a_transaction(&db, &key, end, &mut random),
                     };
                     assert_eq!(is_there, model.contains_key(&key));
                     if let Some((_, ends)) = model.get_mut(&key) {

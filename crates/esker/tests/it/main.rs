@@ -8,6 +8,7 @@ mod compressions;
 mod scripts;
 mod bad_input;
 mod basics;
+mod batch_ends;
 mod examples;
 mod live;
 mod model;

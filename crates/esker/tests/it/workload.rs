@@ -373,9 +373,13 @@ impl Stage {
             no_wait: false,
         };
         let keyspace = keyspace.with_write(unlogged);
-        let moved = match self.random.one_in(2) {
-            true => keyspace.set_expiry(key, end).map(drop),
-            false => {
+        let moved = match self.random.below(3) {
+            0 => keyspace.set_expiry(key, end).map(drop),
+            1 => {
+                let mut batch = self.db().batch();
+                batch.set_expiry(&keyspace, key, end).commit_with(unlogged)
+            }
+            _ => {
                 let mut tx = self.db().begin();
                 let moved = tx.set_expiry(&keyspace, key, end);
                 moved.and_then(|_| tx.commit_with(unlogged))
@@ -600,6 +604,10 @@ impl Stage {
             let keyspace = &self.keyspace_of(*life);
             match action {
                 Action::Put(key, value) => batch.put(keyspace, key, value),
+                // The end as another write of the same batch: neither is there without the other.
+                Action::PutUntil(key, value, until) if self.number % 4 == 1 => batch
+                    .put(keyspace, key, value)
+                    .set_expiry(keyspace, key, Some(end_of(*until))),
                 Action::PutUntil(key, value, until) => match ttl_of(now_ms, *until) {
                     Some(ttl) => batch.put_with_ttl(keyspace, key, value, ttl),
                     None => batch.put_until(keyspace, key, value, Some(end_of(*until))),

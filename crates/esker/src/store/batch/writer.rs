@@ -268,26 +268,38 @@ impl<'v> Batch<'v> {
 
     /// Adds all entries of `other` behind those that are here.
     pub fn append(&mut self, other: &Batch<'v>) -> Result<()> {
-        let body = other.body();
-        let (shift, before) = (self.bytes.len() - HEADER_BYTES, self.count);
+        self.append_part(other, &BatchMark::START..&other.mark())
+    }
+
+    /// Adds the entries of `other` between two marks of it behind those that are here, and counts
+    /// all keyspaces that it has up to the second one among those that are written to.
+    pub fn append_part(&mut self, other: &Batch<'v>, part: Range<&BatchMark>) -> Result<()> {
+        let (start, end) = (part.start, part.end);
+        let body = &other.bytes[start.bytes..end.bytes];
         check_batch_len(self.bytes.len(), body.len())?;
+        let at = self.bytes.len();
         self.bytes.extend_from_slice(body);
         self.has_pointers |= other.has_pointers;
         self.has_millis |= other.has_millis;
-        other
-            .keyspaces()
-            .iter()
-            .for_each(|keyspace| self.keyspaces.add(*keyspace));
-        self.large
-            .extend(other.large.iter().cloned().map(|large| LargeValue {
-                key: large.key.start + shift..large.key.end + shift,
-                pointer_at: large.pointer_at + shift,
-                index: large.index + before,
-                ..large
-            }));
+        let keyspaces = &other.keyspaces()[..end.keyspace_count];
+        keyspaces.iter().for_each(|id| self.keyspaces.add(*id));
+        let moved = |offset: usize| offset - start.bytes + at;
+        let large = other.large[start.large_count..end.large_count].iter();
+        let before = self.count;
+        self.large.extend(large.cloned().map(|large| LargeValue {
+            key: moved(large.key.start)..moved(large.key.end),
+            pointer_at: moved(large.pointer_at),
+            index: large.index - start.count + before,
+            ..large
+        }));
         // Cannot overflow: see the proof in `batch/format`.
-        self.set_count(self.count + other.count);
+        self.set_count(before + (end.count - start.count));
         Ok(())
+    }
+
+    /// Counts a keyspace among those that are written to, though nothing may be.
+    pub fn touch(&mut self, keyspace: KeyspaceId) {
+        self.keyspaces.add(keyspace);
     }
 
     /// Entries in the batch.
@@ -401,10 +413,6 @@ impl<'v> Batch<'v> {
     fn set_count(&mut self, count: u32) {
         self.count = count;
         self.bytes[COUNT_OFFSET..HEADER_BYTES].copy_from_slice(&count.to_le_bytes());
-    }
-
-    fn body(&self) -> &[u8] {
-        &self.bytes[HEADER_BYTES..]
     }
 }
 

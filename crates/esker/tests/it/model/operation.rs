@@ -29,6 +29,8 @@ pub enum Write {
     Delete(u16),
     DeleteRange(u16, u16),
     Merge(u16, u32),
+    /// Sets when a value ends: so many milliseconds from now, or never.
+    Expire(u16, Option<u32>),
 }
 
 /// One movement of a cursor.
@@ -156,6 +158,8 @@ pub fn as_files(writes: &[(Place, Write)]) -> BTreeMap<Place, Vec<Write>> {
         let of_place = ranges.entry(*place).or_default();
         match write {
             Write::DeleteRange(..) => of_place.push(write.clone()),
+            // Files have no such thing.
+            Write::Expire(..) => {}
             Write::Put(number, _)
             | Write::PutTtl(number, ..)
             | Write::Delete(number)

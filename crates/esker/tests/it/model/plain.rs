@@ -107,12 +107,9 @@ impl Plain {
                 return shown_or_none(after.as_deref());
             }
             Operation::Expire(place, number, ttl_ms) => {
-                let expiry = ttl_ms.map(|ttl_ms| self.now_unix_ms + u64::from(ttl_ms));
-                let Some(value) = self.get(At(*place, None), &key(*number)) else {
+                let Some(expiry) = self.expire(*place, *number, *ttl_ms) else {
                     return "false None".into();
                 };
-                let cell = Cell::of(value, expiry);
-                self.maps[*place].cells.insert(key(*number), cell);
                 return format!("true {:?}", Some(expiry.map(Expiry::from_unix_ms)));
             }
             Operation::Get(at, number) => {
@@ -271,8 +268,18 @@ impl Plain {
         }
     }
 
+    // When the value ends from now on, if there is one.
+    fn expire(&mut self, place: Place, number: u16, ttl_ms: Option<u32>) -> Option<Option<u64>> {
+        let value = self.get(At(place, None), &key(number))?;
+        let expiry = ttl_ms.map(|ttl_ms| self.now_unix_ms + u64::from(ttl_ms));
+        let cells = &mut self.maps[place].cells;
+        cells.insert(key(number), Cell::of(value, expiry));
+        Some(expiry)
+    }
+
     fn write(&mut self, place: Place, write: &Write) {
         match write {
+            Write::Expire(number, ttl_ms) => drop(self.expire(place, *number, *ttl_ms)),
             Write::Put(number, tag) => self.set(place, *number, Some(value(*tag))),
             Write::PutTtl(number, tag, ttl_ms) => {
                 let end = self.end_after(u64::from(*ttl_ms));

@@ -189,9 +189,8 @@ impl Writer {
                 Operation::Swap(self.place(), self.key(), !self.random.one_in(4), new)
             }
             3 if self.random.one_in(2) => {
-                let ttl_ms = self.ttl_ms();
-                let ttl_ms = (!self.random.one_in(3)).then_some(ttl_ms);
-                Operation::Expire(self.place(), self.key(), ttl_ms)
+                let end_ms = self.end_ms();
+                Operation::Expire(self.place(), self.key(), end_ms)
             }
             3 => Operation::Update(self.place(), self.key(), self.tag()),
             4 => {
@@ -304,13 +303,19 @@ impl Writer {
     }
 
     pub fn write(&mut self) -> Write {
-        match self.random.below(10) {
+        match self.random.below(11) {
             0..4 => Write::Put(self.key(), self.tag()),
             4 => Write::PutTtl(self.key(), self.tag(), self.ttl_ms()),
             5 | 6 => Write::Delete(self.key()),
             7 => Write::DeleteRange(self.key(), self.key()),
-            _ => Write::Merge(self.key(), self.tag()),
+            8 | 9 => Write::Merge(self.key(), self.tag()),
+            _ => Write::Expire(self.key(), self.end_ms()),
         }
+    }
+
+    fn end_ms(&mut self) -> Option<u32> {
+        let ttl_ms = self.ttl_ms();
+        (!self.random.one_in(3)).then_some(ttl_ms)
     }
 
     // In steps of the clock; every other one is no whole second.

@@ -200,7 +200,8 @@ impl Subject {
     fn answer(&mut self, operation: &Operation) -> Result<String> {
         match operation {
             Operation::Write(place, write, level) => {
-                write_one(&self.keyspace(*place, *level)?, write)?;
+                let now = self.world.clock.unix_millis();
+                write_one(&self.keyspace(*place, *level)?, write, now)?;
             }
             Operation::DeleteBounds(place, lower, upper) => {
                 self.keyspace(*place, 0)?
@@ -208,8 +209,9 @@ impl Subject {
             }
             Operation::Batch(writes, level) => {
                 let mut batch = self.db().batch();
+                let now = self.world.clock.unix_millis();
                 for (place, write) in writes {
-                    add_one(&mut batch, &self.keyspace(*place, 0)?, write);
+                    add_one(&mut batch, &self.keyspace(*place, 0)?, write, now);
                 }
                 batch.commit_with(WriteOptions {
                     durability: durability(*level),
@@ -240,9 +242,8 @@ impl Subject {
             }
             Operation::Expire(place, number, ttl_ms) => {
                 let now = self.world.clock.unix_millis();
-                let until = |ttl_ms: u32| Expiry::from_unix_ms(now + u64::from(ttl_ms));
                 let keyspace = self.keyspace(*place, 0)?;
-                let end = ttl_ms.map(until);
+                let end = end_after(now, *ttl_ms);
                 let is_there = match number.is_multiple_of(2) {
                     true => keyspace.set_expiry(key(*number), end)?,
                     false => self
@@ -319,6 +320,7 @@ impl Subject {
             for write in writes {
                 match write {
                     Write::DeleteRange(start, end) => files.delete_range(key(start), key(end))?,
+                    Write::Expire(..) => unreachable!("files have no such thing"),
                     Write::Merge(..) if is_below => {}
                     Write::Put(number, _)
                     | Write::PutTtl(number, ..)
@@ -338,7 +340,9 @@ impl Subject {
                     }
                     Write::Delete(_) => files.delete(key)?,
                     Write::Merge(_, tag) => files.merge(key, value(tag))?,
-                    Write::DeleteRange(..) => unreachable!("written before"),
+                    Write::DeleteRange(..) | Write::Expire(..) => {
+                        unreachable!("written before, or not at all")
+                    }
                 }
             }
             files.finish()?;
@@ -521,8 +525,16 @@ impl Subject {
     }
 }
 
-fn write_one(keyspace: &Keyspace, write: &Write) -> Result<()> {
+fn end_after(now_ms: u64, ttl_ms: Option<u32>) -> Option<Expiry> {
+    ttl_ms.map(|ttl_ms| Expiry::from_unix_ms(now_ms + u64::from(ttl_ms)))
+}
+
+fn write_one(keyspace: &Keyspace, write: &Write, now_ms: u64) -> Result<()> {
     match write {
+        Write::Expire(number, ttl_ms) => {
+            let end = end_after(now_ms, *ttl_ms);
+            keyspace.set_expiry(key(*number), end).map(drop)
+        }
         Write::Put(number, tag) => keyspace.put(key(*number), value(*tag)),
         Write::PutTtl(number, tag, ttl_ms) => {
             let ttl = Duration::from_millis((*ttl_ms).into());
@@ -534,8 +546,11 @@ fn write_one(keyspace: &Keyspace, write: &Write) -> Result<()> {
     }
 }
 
-fn add_one(batch: &mut WriteBatch, keyspace: &Keyspace, write: &Write) {
+fn add_one(batch: &mut WriteBatch, keyspace: &Keyspace, write: &Write, now_ms: u64) {
     match write {
+        Write::Expire(number, ttl_ms) => {
+            batch.set_expiry(keyspace, key(*number), end_after(now_ms, *ttl_ms))
+        }
         Write::Put(number, tag) => batch.put(keyspace, key(*number), value(*tag)),
         Write::PutTtl(number, tag, ttl_ms) => {
             let ttl = Duration::from_millis((*ttl_ms).into());

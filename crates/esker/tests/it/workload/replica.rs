@@ -74,6 +74,9 @@ impl Stage {
         for (_, action) in actions {
             match action {
                 Action::Put(key, value) => batch.put(&replica, key, value),
+                Action::PutUntil(key, value, until) if number % 4 == 1 => batch
+                    .put(&replica, key, value)
+                    .set_expiry(&replica, key, Some(end_of(*until))),
                 Action::PutUntil(key, value, until) => match ttl_of(now_ms, *until) {
                     Some(ttl) => batch.put_with_ttl(&replica, key, value, ttl),
                     None => batch.put_until(&replica, key, value, Some(end_of(*until))),
