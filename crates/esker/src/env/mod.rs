@@ -5,6 +5,7 @@
 
 pub mod fs;
 pub mod copy;
+pub mod copying;
 pub mod overlay;
 pub mod clock;
 pub mod primitives;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::Fs;
@@ -351,10 +351,12 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() {
         let size = env.fs.file_size(&path).unwrap();
         for offset in (0..size).step_by(7) {
             flip(&*env.fs, &path, offset);
-            // One in the version of a footer makes a file of a newer format.
-            let error = db
-                .ingest("/damaged", &IngestOptions::default())
-                .unwrap_err();
+            // One in the version of a footer makes a file of a newer format. Every other one is met
+            // by who copies while he checks.
+            let transfers = [Transfer::Link, Transfer::Copy];
+            let transfer = transfers[usize::from(offset % 2 == 1)];
+            let options = IngestOptions::default().transfer(transfer);
+            let error = db.ingest("/damaged", &options).unwrap_err();
             let is_told = [ErrorKind::Corruption, ErrorKind::Unsupported].contains(&error.kind());
             assert!(is_told, "{name} {offset}: {error}");
             assert_eq!(entries(&db), before);
@@ -474,7 +476,7 @@ fn who_closes_waits_for_an_ingest() {
             move || {
                 let copied = IngestOptions::default().transfer(Transfer::Copy);
                 is_begun.store(true, Ordering::SeqCst);
-                db.ingest(set, &copied.verify(false)).is_ok()
+                db.ingest(set, &copied.verify(round % 2 == 0)).is_ok()
             }
         });
         while !is_begun.load(Ordering::SeqCst) {
@@ -720,6 +722,40 @@ fn a_file_that_is_replaced_behind_the_check_is_not_taken_in() {
         !world.fs.exists(Path::new("/strange/000002.sst")).unwrap(),
         "it was replaced"
     );
+}
+
+#[test]
+fn what_is_copied_is_what_was_checked() {
+    // A bit of a file turns over when its copy begins, or when that of the next file does: it is
+    // refused, or what was there before is in the database.
+    for turn in 0..2 {
+        let world = SimWorld::new(1);
+        write_puts(&world.env(), "/set", 0..200, 1, "n");
+        let count = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&count);
+        let eye: Eye = Arc::new(move |sim: &SimFs, doing: &str| {
+            let is_copy = doing.starts_with("create") && doing.ends_with(".sst");
+            if is_copy && seen.fetch_add(1, Ordering::SeqCst) == turn {
+                flip(sim, Path::new("/set/000001.sst"), 100);
+            }
+        });
+        let watched = WatchedFs::new(&world.fs, Some(eye), Lie::None);
+        let env = world.env_with(Arc::new(watched));
+        let db = open(&env);
+        let files = listing(&env, "/db");
+        let copied = IngestOptions::default().transfer(Transfer::Copy);
+        let taken = db.ingest("/set", &copied);
+        assert!(count.load(Ordering::SeqCst) > turn, "it was copied");
+        match &taken {
+            Ok(_) => assert_eq!(entries(&db).len(), 200, "{turn}"),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corruption, "{turn}: {error}");
+                assert_eq!(listing(&env, "/db"), files, "{turn}");
+            }
+        }
+        assert!(taken.is_ok() || turn == 0);
+        assert!(db.verify().unwrap().is_whole(), "{turn}");
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::db::format_raise::raise_format;
 use crate::db::ingest::booking::{book, may_begin};
 use crate::db::ingest::file_set::{FileSet, Maker};
 use crate::db::ingest::held_writers::HeldWriters;
-use crate::db::ingest::placing::{Place, Prepared, prepare};
+use crate::db::ingest::placing::{Place, Prepared, may_stay, prepare};
 use crate::db::ingest::source::{SetFiles, Source};
 use crate::db::ingest::sst_writer::FileSetSummary;
 use crate::db::ingest::staging::{Staged, StagedRun, Transfer, remove_sets};
@@ -111,12 +111,24 @@ pub fn ingest(
     may_begin(core)?;
     user_code::told(|| {
         let opened = parts.iter().map(|part| {
-            let files = SetFiles::open(core, (part.dir, part.name), options.verify)?;
+            let files = SetFiles::open(core, (part.dir, part.name))?;
             files.goes_to(Arc::clone(part.target))
         });
         let sources = opened.collect::<Result<Vec<_>>>()?;
         refuse_unordered(&sources, options.place)?;
-        take_in(core, &sources, options)
+        let mut to_copy = Vec::new();
+        for source in sources.iter().filter(|_| options.verify) {
+            match options.transfer == Transfer::Copy && may_stay(source, options.place)? {
+                true => to_copy.push(source),
+                false => source.files.verify(core)?,
+            }
+        }
+        let _job = book(core)?;
+        let mut staged = Staged::new(core);
+        for source in to_copy {
+            staged.copy_verified(&source.files)?;
+        }
+        take_in(core, &sources, options, staged)
     })
 }
 
@@ -138,7 +150,10 @@ pub fn ingest_by_name(
         let names: Vec<String> = states.map(|state| state.name.to_string()).collect();
         let mut checked = Vec::new();
         for name in &names {
-            let files = SetFiles::open(core, (dir, Some(name)), options.verify)?;
+            let files = SetFiles::open(core, (dir, Some(name)))?;
+            if options.verify {
+                files.verify(core)?;
+            }
             known_rule(&files.state, &core.merge_rules)?;
             checked.push(files);
         }
@@ -154,18 +169,20 @@ pub fn ingest_by_name(
             };
             sources.push(files.goes_to(target)?);
         }
-        Ok((take_in(core, &sources, options)?, names))
+        let _job = book(core)?;
+        let taken = take_in(core, &sources, options, Staged::new(core))?;
+        Ok((taken, names))
     })
 }
 
-fn take_in(
-    core: &Arc<Core>,
+// Whoever calls this is on the books.
+fn take_in<'a>(
+    core: &'a Arc<Core>,
     sources: &[Source],
     options: &IngestOptions,
+    mut staged: Staged<'a>,
 ) -> Result<FileSetSummary> {
-    let _job = book(core)?;
     let how = (options.place, options.transfer);
-    let mut staged = Staged::new(core);
     let mut prepared = Vec::new();
     for source in sources {
         // So that the look at what is there finds it in files.

@@ -66,22 +66,12 @@ pub fn prepare<'a>(
     (place, transfer): (Place, Transfer),
     staged: &mut Staged<'_>,
 ) -> Result<Prepared<'a>> {
-    let condition = match place {
-        Place::Above if source.files.is_stackable() => Condition::Always,
-        Place::Above => Condition::WhileEmpty,
-        Place::Below if source.files.has_levels() => Condition::WhileEmpty,
-        Place::Below => Condition::WhileApart,
-    };
-    let linked = Prepared {
-        runs: Vec::new(),
-        condition,
-        _relocated: None,
-    };
-    // Segments of another database's value log cannot be named here.
-    let can_stay = !source.files.has_values() && source.files.seqno_span() <= SEQNO_SPAN_MAX;
-    if can_stay && linked.still_fits(source)? && has_no_memtables(source) {
-        let runs = staged.take(&source.files, transfer)?;
-        return Ok(Prepared { runs, ..linked });
+    if may_stay(source, place)? {
+        return Ok(Prepared {
+            runs: staged.take(&source.files, transfer)?,
+            condition: condition_to_stay(source, place),
+            _relocated: None,
+        });
     }
     let (written, condition) = match place {
         Place::Above => (rewrite(core, source, |_| Ok(true))?, Condition::Always),
@@ -115,15 +105,33 @@ pub fn prepare<'a>(
     })
 }
 
-impl Prepared<'_> {
-    /// Whether it may still be taken in as it was prepared, when all that was written is in files.
-    pub fn still_fits(&self, source: &Source) -> Result<bool> {
+/// Whether the files of a set may become files of the keyspace as they are, by what that holds now.
+///
+/// Errors: those of reading what it holds.
+pub fn may_stay(source: &Source, place: Place) -> Result<bool> {
+    // Segments of another database's value log cannot be named here.
+    let can_stay = !source.files.has_values() && source.files.seqno_span() <= SEQNO_SPAN_MAX;
+    let condition = condition_to_stay(source, place);
+    Ok(can_stay && condition.holds(source)? && has_no_memtables(source))
+}
+
+fn condition_to_stay(source: &Source, place: Place) -> Condition<'static> {
+    match place {
+        Place::Above if source.files.is_stackable() => Condition::Always,
+        Place::Above => Condition::WhileEmpty,
+        Place::Below if source.files.has_levels() => Condition::WhileEmpty,
+        Place::Below => Condition::WhileApart,
+    }
+}
+
+impl Condition<'_> {
+    fn holds(&self, source: &Source) -> Result<bool> {
         let view = source.target.current.view();
         let levels = &view.parts().levels;
         let Some(hull) = source.files.hull() else {
             return Ok(true);
         };
-        Ok(match &self.condition {
+        Ok(match self {
             Condition::Always => true,
             Condition::WhileEmpty => levels.file_count() == 0,
             Condition::WhileApart => levels
@@ -133,6 +141,13 @@ impl Prepared<'_> {
                 !is_written_since(&view, Target::Range(&hull), *seqno)?
             }
         })
+    }
+}
+
+impl Prepared<'_> {
+    /// Whether it may still be taken in as it was prepared, when all that was written is in files.
+    pub fn still_fits(&self, source: &Source) -> Result<bool> {
+        self.condition.holds(source)
     }
 
     /// All its files.

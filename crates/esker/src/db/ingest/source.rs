@@ -9,7 +9,7 @@ use crate::base::types::range::KeyRange;
 use crate::db::core::Core;
 use crate::db::ingest::file_set::{FileSet, Maker};
 use crate::db::keyspace::KeyspaceParts;
-use crate::env::fs::Fs;
+use crate::env::fs::{Fs, ReadFile};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
@@ -20,7 +20,7 @@ use crate::store::version::levels::Levels;
 use crate::store::version::state::KeyspaceState;
 
 /// Bytes of blocks kept while files are checked: each is read once, from front to back.
-const CACHE_BYTES: usize = 1 << 20;
+pub const CACHE_BYTES: usize = 1 << 20;
 
 /// An `SstWriter` uses two sequence numbers, one behind the other.
 const WRITER_SPAN_MAX: u64 = 1;
@@ -45,17 +45,13 @@ pub struct Source {
 }
 
 impl SetFiles {
-    /// Opens the keyspace `name` of the set in `dir`, or its only one; with `is_every_block` every
-    /// byte of its files is read.
+    /// Opens the keyspace `name` of the set in `dir`, or its only one; what its files say of
+    /// themselves is checked.
     ///
     /// Errors: `Invalid` when it is no set, lacks the keyspace, or has several and none is named;
     /// `Unsupported` for a newer format; `Corruption` for files that are damaged, missing or not
     /// those that are listed.
-    pub fn open(
-        core: &Core,
-        (dir, name): (&Path, Option<&str>),
-        is_every_block: bool,
-    ) -> Result<SetFiles> {
+    pub fn open(core: &Core, (dir, name): (&Path, Option<&str>)) -> Result<SetFiles> {
         let orders = core.history.current().comparators.clone();
         let set = FileSet::read(&*core.env.fs, dir, &orders)?;
         let mut files = SetFiles {
@@ -64,7 +60,7 @@ impl SetFiles {
             state: Arc::clone(keyspace_of(&set, dir, name)?),
             has_merges: false,
         };
-        files.check(core, is_every_block)?;
+        files.check(core)?;
         Ok(files)
     }
 
@@ -123,7 +119,7 @@ impl SetFiles {
         }
     }
 
-    fn check(&mut self, core: &Core, is_every_block: bool) -> Result<()> {
+    fn check(&mut self, core: &Core) -> Result<()> {
         // Such files are never written anew: their deletes would be lost.
         if self.maker == Maker::Writer && (self.seqno_span() > WRITER_SPAN_MAX || self.has_values())
         {
@@ -134,13 +130,20 @@ impl SetFiles {
         let levels = Arc::clone(&self.state.levels);
         for (_, record) in levels.files() {
             let reader = self.open_file(&*core.env.fs, &self.dir, record, &cache);
-            let checked = reader.and_then(|reader| {
-                if is_every_block {
-                    reader.verify()?;
-                }
-                Ok(reader.props().merge_count > 0)
-            });
-            self.has_merges |= checked.map_err(|error| self.in_set(error))?;
+            let has_merges = reader.map(|reader| reader.props().merge_count > 0);
+            self.has_merges |= has_merges.map_err(|error| self.in_set(error))?;
+        }
+        Ok(())
+    }
+
+    /// Reads every block of its files and holds it against its checksum. Errors: `Corruption` for
+    /// files that are damaged.
+    pub fn verify(&self, core: &Core) -> Result<()> {
+        let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
+        for (_, record) in self.levels().files() {
+            let reader = self.open_file(&*core.env.fs, &self.dir, record, &cache);
+            let verified = reader.and_then(|reader| reader.verify());
+            verified.map_err(|error| self.in_set(error))?;
         }
         Ok(())
     }
@@ -154,14 +157,17 @@ impl SetFiles {
         record: &FileRecord,
         cache: &Arc<BlockCache>,
     ) -> Result<AnyReader> {
-        let name = FileName::Sst(record.number);
-        let path = dir.join(name.to_string());
-        let file = fs
-            .open_read(&path)
-            .map_err(|error| match error.is_missing_file() {
-                true => Error::corruption("a file of the set is missing").in_file(path.display()),
-                false => error,
-            })?;
+        let path = dir.join(FileName::Sst(record.number).to_string());
+        self.open_over(open_listed(fs, &path)?, record, cache)
+    }
+
+    /// The same of a file that is open already.
+    pub fn open_over(
+        &self,
+        file: Arc<dyn ReadFile>,
+        record: &FileRecord,
+        cache: &Arc<BlockCache>,
+    ) -> Result<AnyReader> {
         let comparator = &self.state.comparator;
         let cache = Arc::clone(cache);
         let reader = AnyReader::open(file, record.binding(), comparator.clone(), cache)?;
@@ -170,7 +176,7 @@ impl SetFiles {
             record,
         };
         let checked = known.check(&reader, comparator);
-        checked.map_err(|error| error.in_file(name))?;
+        checked.map_err(|error| error.in_file(FileName::Sst(record.number)))?;
         Ok(reader)
     }
 
@@ -216,6 +222,15 @@ impl SetFiles {
             told(here)
         ))))
     }
+}
+
+/// Opens a file that a set lists.
+pub fn open_listed(fs: &dyn Fs, path: &Path) -> Result<Arc<dyn ReadFile>> {
+    fs.open_read(path)
+        .map_err(|error| match error.is_missing_file() {
+            true => Error::corruption("a file of the set is missing").in_file(path.display()),
+            false => error,
+        })
 }
 
 fn keyspace_of<'a>(

@@ -1,6 +1,6 @@
 //! Brings the files of a set into the directory of the database, under numbers of its own.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,12 +9,15 @@ use crate::base::types::ids::{FileNumber, Level};
 use crate::db::core::Core;
 use crate::db::file_deletion;
 use crate::db::ingest::file_set::LIST_NAME;
-use crate::db::ingest::source::{SetFiles, Source};
+use crate::db::ingest::source::{CACHE_BYTES, SetFiles, Source, open_listed};
 use crate::db::job_events::note_made;
 use crate::env::copy::{copy_new, link_or_copy_new};
+use crate::env::copying::CopyingFile;
+use crate::env::fs::ReadFile;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::adoption::Adoption;
+use crate::store::sst::block::fetch::BlockCache;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::Run;
 
@@ -44,6 +47,8 @@ pub struct StagedRun {
 pub struct Staged<'a> {
     core: &'a Core,
     numbers: Vec<FileNumber>,
+    /// Copies that are here and were not asked for yet, by where they were copied from.
+    copied: HashMap<PathBuf, FileNumber>,
 }
 
 impl<'a> Staged<'a> {
@@ -52,7 +57,40 @@ impl<'a> Staged<'a> {
         Staged {
             core,
             numbers: Vec::new(),
+            copied: HashMap::new(),
         }
+    }
+
+    /// Copies the files of a set, and reads every block of what is copied and holds it against its
+    /// checksum: each byte is read once for both. [`Staged::take`] finds the copies here.
+    ///
+    /// Errors: `Corruption` for files that are damaged; those of making copies.
+    pub fn copy_verified(&mut self, source: &SetFiles) -> Result<()> {
+        let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
+        for (_, record) in source.levels().files() {
+            let copied = self.copy_one(source, record, &cache);
+            copied.map_err(|error| source.in_set(error))?;
+        }
+        Ok(())
+    }
+
+    fn copy_one(
+        &mut self,
+        source: &SetFiles,
+        record: &FileRecord,
+        cache: &Arc<BlockCache>,
+    ) -> Result<()> {
+        self.core.gate.check_write()?;
+        let (fs, path) = (&*self.core.env.fs, source.path(record));
+        let from = open_listed(fs, &path)?;
+        let number = self.number_unlike(record.binding().bound);
+        let to = fs.create_new(&self.path(number))?;
+        let copying = Arc::new(CopyingFile::new(from, to));
+        let file = Arc::clone(&copying) as Arc<dyn ReadFile>;
+        source.open_over(file, record, cache)?.verify()?;
+        copying.finish()?;
+        self.copied.insert(path, number);
+        Ok(())
     }
 
     /// Brings the files of a set here; gives for each of its runs what the manifest is to say of
@@ -104,9 +142,10 @@ impl<'a> Staged<'a> {
         for record in run.files() {
             self.core.gate.check_write()?;
             let binding = record.binding();
-            let number = self.number_unlike(binding.bound);
-            let target = self.path(number);
             let path = source.path(record);
+            let copied = self.copied.remove(&path);
+            let number = copied.unwrap_or_else(|| self.number_unlike(binding.bound));
+            let target = self.path(number);
             let fs = &*self.core.env.fs;
             match transfer {
                 Transfer::Link | Transfer::Move => {
@@ -114,6 +153,7 @@ impl<'a> Staged<'a> {
                     // Whoever carried the set here may have left it in the page cache.
                     fs.sync_file(&target)?;
                 }
+                Transfer::Copy if copied.is_some() => {}
                 Transfer::Copy => copy_new(fs, &path, &target)?,
             }
             let stored = binding
@@ -128,7 +168,8 @@ impl<'a> Staged<'a> {
                 }),
                 ..FileRecord::clone(record)
             };
-            // What it was when it was checked may have been replaced meanwhile.
+            // What it was when it was checked may have been replaced meanwhile; and one that was
+            // copied is read as what it is here.
             source.open_file(fs, &self.core.dir, &adopted, &cache)?;
             note_made(self.core, [&adopted]);
             taken.push(adopted);

@@ -53,7 +53,7 @@ fn who_writes_is_let_go_on_while_a_set_is_prepared_anew() {
     db.export("/set").unwrap();
     let source = {
         let other = db.keyspace("other").unwrap();
-        let files = SetFiles::open(core, (Path::new("/set"), None), true).unwrap();
+        let files = SetFiles::open(core, (Path::new("/set"), None)).unwrap();
         files.goes_to(Arc::clone(other.parts())).unwrap()
     };
     let sources = [source];

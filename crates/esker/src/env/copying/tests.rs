@@ -1,0 +1,97 @@
+//! Tests of `copying`.
+
+use std::path::Path;
+
+use super::*;
+use crate::env::copy::append_range;
+use crate::env::fs::Fs;
+use crate::env::random::Random;
+use crate::env::sim::SimFs;
+
+fn file_of(fs: &SimFs, bytes: &[u8]) -> Arc<dyn ReadFile> {
+    let mut file = fs.create(Path::new("from")).unwrap();
+    file.append(bytes).unwrap();
+    file.sync().unwrap();
+    fs.open_read(Path::new("from")).unwrap()
+}
+
+fn copied(fs: &SimFs) -> Vec<u8> {
+    let file = fs.open_read(Path::new("to")).unwrap();
+    let mut bytes = vec![0; usize::try_from(file.size_bytes()).unwrap()];
+    file.read_at(0, &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn whatever_is_read_the_copy_is_the_file() {
+    // Mostly from front to back in pieces of any size, and then anywhere: each read has the bytes
+    // of the file, and so has the copy in the end.
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let below = |random: &mut Random, end: usize| {
+            usize::try_from(random.below(end as u64 + 1)).unwrap()
+        };
+        let fs = SimFs::new(seed);
+        let len = match seed % 4 {
+            0 => below(&mut random, 100),
+            _ => below(&mut random, 3 << 20),
+        };
+        let bytes = random.bytes(len);
+        let from = file_of(&fs, &bytes);
+        let to = fs.create(Path::new("to")).unwrap();
+        let copying = CopyingFile::new(from, to);
+        let mut at = 0;
+        for _ in 0..random.below(400) {
+            if random.one_in(6) {
+                at = below(&mut random, len);
+            }
+            let most = [10, 5_000, 40_000, 2 << 20][below(&mut random, 3)];
+            let piece = below(&mut random, most).min(len - at);
+            let mut read = Vec::new();
+            match random.one_in(2) {
+                true => copying.read_onto(at as u64, piece, &mut read).unwrap(),
+                false => {
+                    read = vec![0; piece];
+                    copying.read_at(at as u64, &mut read).unwrap();
+                }
+            }
+            assert!(read == bytes[at..at + piece], "seed {seed} at {at}");
+            at += piece;
+        }
+        copying.finish().unwrap();
+        assert!(copied(&fs) == bytes, "seed {seed}");
+    }
+}
+
+#[test]
+fn what_is_read_in_order_is_read_once() {
+    // And what the reader has seen is what is copied, though the file is another by then.
+    let fs = SimFs::new(1);
+    let bytes = Random::new(1).bytes(2 << 20);
+    let from = file_of(&fs, &bytes);
+    let copying = CopyingFile::new(from, fs.create(Path::new("to")).unwrap());
+    let mut seen = Vec::new();
+    for piece in 0..512 {
+        copying.read_onto(piece * 4096, 4096, &mut seen).unwrap();
+    }
+    assert_eq!(copying.copy().to.size_bytes(), 2 << 20);
+    let mut other = fs.create(Path::new("from")).unwrap();
+    other.append(&vec![0; 2 << 20]).unwrap();
+    other.sync().unwrap();
+    copying.finish().unwrap();
+    assert!(copied(&fs) == seen);
+}
+
+#[test]
+fn a_read_beyond_the_end_is_refused_as_by_the_file() {
+    let fs = SimFs::new(2);
+    let copying = CopyingFile::new(file_of(&fs, &[7; 100]), fs.create(Path::new("to")).unwrap());
+    let mut buffer = [0; 60];
+    copying.read_at(0, &mut buffer).unwrap();
+    assert!(copying.read_at(50, &mut buffer).is_err());
+    assert!(copying.read_at(u64::MAX, &mut buffer).is_err());
+    let mut plain = fs.create(Path::new("plain")).unwrap();
+    append_range(&copying, &mut *plain, 0..100).unwrap();
+    copying.finish().unwrap();
+    assert_eq!(copied(&fs), [7; 100]);
+}
