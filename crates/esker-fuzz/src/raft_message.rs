@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use esker_raft::entry::Entry;
 use esker_raft::{
@@ -80,11 +81,11 @@ fn tell(shard: &mut Shard, mut rest: &[u8], pace: u64) {
             shard.offer(message).expect("the inbox has room for a few");
         }
         turns += 1;
-        turn(shard, len == 0, turns % pace == 0);
+        turn(shard, (len == 0, turns % pace == 0), turns);
     }
     for _ in 0..30 {
         turns += 1;
-        turn(shard, true, turns % pace == 0);
+        turn(shard, (true, turns % pace == 0), turns);
     }
 }
 
@@ -101,8 +102,8 @@ pub fn starts() -> Vec<Vec<u8>> {
         if turns == 20 {
             leader.image_made(MEMBER, Some((2, b"an image".to_vec().into())));
         }
-        outputs.push(turn(&mut voter, true, true));
-        outputs.push(turn(&mut leader, true, true));
+        outputs.push(turn(&mut voter, (true, true), turns));
+        outputs.push(turn(&mut leader, (true, true), 25 + turns));
     }
     let (mut starts, mut script) = (Vec::new(), Vec::new());
     for output in outputs {
@@ -143,14 +144,14 @@ fn voter() -> Shard {
 // It leads alone, and has a learner on node 2.
 fn leader() -> Shard {
     let mut shard = started(vec![(ReplicaId(1), NodeId(1))]);
-    for _ in 0..25 {
-        turn(&mut shard, true, true);
+    for turns in 0..25 {
+        turn(&mut shard, (true, true), turns);
     }
     let change = Change::of(ChangeStep::AddLearner(ReplicaId(2), NodeId(2)));
     let asked = shard.change(GROUP, Token(1), &change);
     asked.expect("the only voter leads");
     for _ in 0..4 {
-        turn(&mut shard, false, true);
+        turn(&mut shard, (false, true), 25);
     }
     shard
 }
@@ -158,6 +159,7 @@ fn leader() -> Shard {
 fn started(voters: Vec<(ReplicaId, NodeId)>) -> Shard {
     let options = Options {
         cache_bytes_max: usize::MAX,
+        read_promise: Duration::from_millis(500),
         ..Options::default()
     };
     let mut shard = Shard::new(NodeId(1), options, Arc::new(Unread), BTreeMap::new());
@@ -166,8 +168,9 @@ fn started(voters: Vec<(ReplicaId, NodeId)>) -> Shard {
     shard
 }
 
-fn turn(shard: &mut Shard, is_tick: bool, is_synced: bool) -> Output {
-    let output = shard.turn(is_tick);
+// One of `turns` so far, 100 ms after the one before.
+fn turn(shard: &mut Shard, (is_tick, is_synced): (bool, bool), turns: u64) -> Output {
+    let output = shard.turn(is_tick, Duration::from_millis(100 * turns));
     if is_synced {
         shard.durable(output.save.number);
     }

@@ -129,6 +129,14 @@ impl Group {
         Ok(())
     }
 
+    /// Has a lease confirmed again, or gets one.
+    pub(crate) fn renew(&mut self) {
+        let raft = &self.raw.raft;
+        if raft.state == StateRole::Leader && self.is_open() && self.leases.are_used(raft.term) {
+            self.reads.want_round();
+        }
+    }
+
     /// Hands the lead to `replica`, if this one has it.
     pub(crate) fn transfer(&mut self, replica: ReplicaId) -> Result<(), Refusal> {
         if self.raw.raft.state != StateRole::Leader || !self.is_open() {
@@ -136,6 +144,10 @@ impl Group {
         }
         if !self.configuration.voters.contains(&replica) {
             return Err(Refusal::Change(ChangeRefusal::WrongRole(replica)));
+        }
+        if replica != self.replica {
+            let term = self.raw.raft.term;
+            self.leases.hand_over(term);
         }
         self.raw.transfer_leader(replica.0);
         Ok(())

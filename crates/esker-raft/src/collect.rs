@@ -5,6 +5,8 @@
 //! are held until the save that they speak of is durable. Entries are readable from the moment
 //! `raft` is told that they were taken (trap 1), therefore they are in the cache before.
 
+use std::time::Duration;
+
 use raft::eraftpb::{Entry, HardState as RaftHardState};
 use raft::{Ready, StateRole};
 
@@ -13,6 +15,7 @@ use crate::configuration::Configuration;
 use crate::entry::is_change;
 use crate::group::Group;
 use crate::ids::{Point, ReplicaId, SaveNumber};
+use crate::lease::Begun;
 use crate::membership::admits;
 use crate::output::{Apply, Committed, Effect, Event, Install, Output, ServedRead};
 use crate::proposals::Outcome;
@@ -31,7 +34,12 @@ pub enum Keep {
 impl Group {
     /// Says everything there is to say into `out`, whose save will have `number`. Returns whether
     /// there is more for the next turn.
-    pub(crate) fn collect(&mut self, number: SaveNumber, out: &mut Output) -> bool {
+    pub(crate) fn collect(
+        &mut self,
+        number: SaveNumber,
+        clock: Duration,
+        out: &mut Output,
+    ) -> bool {
         if !self.records.is_empty() {
             // Its owner writes down elsewhere that the log knows it, and waits for that.
             let begins = |record: &Record| matches!(record, Record::Begin { .. });
@@ -46,15 +54,14 @@ impl Group {
         }
         if self.installing.is_some() || self.damage.is_some() {
             self.propose_queued(out);
+            self.tell_lease(out);
             return false;
         }
         self.propose_queued(out);
-        if let Some(name) = self.reads.start(self.now) {
-            self.raw.read_index(name);
-        }
+        self.begin_reads(clock);
         if self.raw.has_ready() {
             let ready = self.raw.ready();
-            self.take(ready, number, out);
+            self.take(ready, (number, clock), out);
         }
         self.notice_damage(out);
         self.serve_reads(out);
@@ -64,6 +71,7 @@ impl Group {
             out.events.push(Event::ImageWanted(self.member(), index));
         }
         self.tell_leader(out);
+        self.tell_lease(out);
         self.installing.is_none() && self.damage.is_none() && self.raw.has_ready()
     }
 
@@ -74,7 +82,12 @@ impl Group {
         }
     }
 
-    fn take(&mut self, mut ready: Ready, number: SaveNumber, out: &mut Output) {
+    fn take(
+        &mut self,
+        mut ready: Ready,
+        (number, clock): (SaveNumber, Duration),
+        out: &mut Output,
+    ) {
         if !ready.snapshot().is_empty() {
             let ticket = crate::ticket::Ticket::of_raft(ready.snapshot());
             self.begin_install(
@@ -101,7 +114,7 @@ impl Group {
             });
         }
         for read in ready.take_read_states() {
-            self.reads.confirmed(&read.request_ctx, read.index);
+            self.confirm_reads(&read.request_ctx, read.index, clock);
         }
         self.hold(&mut ready, number, out);
         let committed = ready.take_committed_entries();
@@ -190,6 +203,8 @@ impl Group {
         self.history
             .insert(configuration.version, configuration.clone());
         self.configuration = configuration;
+        // A majority of other voters has promised nothing.
+        self.leases.forget();
     }
 
     fn hand_out(&mut self, entries: Vec<Entry>, out: &mut Output) {
@@ -279,6 +294,45 @@ impl Group {
         });
         out.save.must_sync = true;
         self.unsure = Some(number);
+    }
+
+    // Those that a lease covers see what is committed by now; a lease that is used and grows old is
+    // confirmed again meanwhile.
+    fn begin_reads(&mut self, clock: Duration) {
+        let term = self.leading_term();
+        if let Some((lease, term)) =
+            term.and_then(|term| Some((self.leases.held(term, clock)?, term)))
+            && self.reads.are_queued()
+        {
+            self.reads.settle(self.raw.raft.raft_log.committed);
+            if self.leases.is_ageing(lease, clock) && self.leases.are_used(term) {
+                self.reads.want_round();
+            }
+        }
+        let begun = Begun { at: clock, term };
+        if let Some(name) = self.reads.start(self.now, begun) {
+            self.raw.read_index(name);
+        }
+    }
+
+    fn confirm_reads(&mut self, name: &[u8], index: u64, clock: Duration) {
+        let begun = self.reads.confirmed(name, index);
+        if let (Some(begun), Some(term)) = (begun, self.leading_term()) {
+            self.leases.confirmed(begun, (term, index), clock);
+        }
+    }
+
+    // The term, while this replica leads.
+    fn leading_term(&self) -> Option<u64> {
+        let raft = &self.raw.raft;
+        (raft.state == StateRole::Leader && self.is_open()).then_some(raft.term)
+    }
+
+    fn tell_lease(&mut self, out: &mut Output) {
+        let term = self.leading_term();
+        if let Some(lease) = self.leases.news(term) {
+            out.events.push(Event::Lease(self.member(), lease));
+        }
     }
 
     fn serve_reads(&mut self, out: &mut Output) {

@@ -7,12 +7,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use raft::eraftpb::Message;
+use raft::eraftpb::{Message, MessageType};
 use raft::{Config, RawNode, StateRole};
 
 use crate::configuration::Configuration;
 use crate::ids::{GroupId, Member, NodeId, Point, ReplicaId, SaveNumber};
 use crate::image::ImageDesk;
+use crate::lease::Leases;
 use crate::leaving::Leaving;
 use crate::log::LogRead;
 use crate::membership::ChangeRefusal;
@@ -22,7 +23,7 @@ use crate::output::Output;
 use crate::proposals::Proposals;
 use crate::read::Reads;
 use crate::record::Record;
-use crate::start::{Start, StartError, beginning};
+use crate::start::{FIRST, Start, StartError, beginning};
 use crate::store::GroupStore;
 use crate::timeout::Draw;
 
@@ -90,6 +91,7 @@ pub(crate) struct Group {
     pub(crate) offered: Option<Offered>,
     pub(crate) proposals: Proposals,
     pub(crate) reads: Reads,
+    pub(crate) leases: Leases,
     pub(crate) addresses: BTreeMap<ReplicaId, NodeId>,
     pub(crate) heard: BTreeMap<ReplicaId, u64>,
     pub(crate) now: u64,
@@ -127,6 +129,7 @@ impl Group {
         options: &Arc<Options>,
         log: &Arc<dyn LogRead>,
     ) -> Result<Group, StartError> {
+        let is_again = matches!(start, Start::Again(..));
         let begin = beginning(who.group, who.replica, start, log.as_ref())?;
         let configuration = begin.mark.configuration.clone();
         let store = GroupStore {
@@ -160,6 +163,7 @@ impl Group {
             offered: None,
             proposals: Proposals::default(),
             reads: Reads::new(who.replica, options.incarnation),
+            leases: Leases::new(options.read_promise, is_again),
             addresses: BTreeMap::new(),
             heard: BTreeMap::new(),
             now: 0,
@@ -196,6 +200,13 @@ impl Group {
         let configuration = &self.configuration;
         let mut voters = configuration.voters.union(&configuration.outgoing);
         voters.next() == Some(&self.replica) && voters.next().is_none()
+    }
+
+    /// Whether nobody else was ever a voter, as far as this replica has handed out. Others lead
+    /// without it only once a change is committed that it knows to be, durably, and `raft` does not
+    /// campaign before that is handed out: so it has promised nothing to anybody else.
+    pub(crate) fn was_ever_alone(&self) -> bool {
+        self.configuration.version == FIRST.index && self.is_alone()
     }
 
     // The only voter of a group leads as soon as it campaigns, and `raft` insists that its log is
@@ -271,13 +282,19 @@ impl Group {
     }
 
     /// Sends a message of `raft`; one to a replica that nobody knows an address of is lost.
-    pub(crate) fn send(&self, message: Message, out: &mut Output) {
+    pub(crate) fn send(&self, mut message: Message, out: &mut Output) {
         let to = ReplicaId(message.to);
         let known = self
             .configuration
             .nodes
             .get(&to)
             .or_else(|| self.addresses.get(&to));
+        // A heartbeat of a round of reads has a context, which its answer repeats.
+        let is_of_round =
+            message.get_msg_type() == MessageType::MsgHeartbeat && !message.context.is_empty();
+        if is_of_round && self.leases.are_used(message.term) {
+            message.reject_hint = self.leases.asked_ms();
+        }
         // Forwarded proposals and transfers never leave: they are refused where they were made.
         if let Some(&node) = known.filter(|_| has_kind(&message)) {
             let body = Body::Step(Box::new(Step(message)));

@@ -9,6 +9,7 @@
 //! ```
 //! use std::collections::BTreeMap;
 //! use std::sync::Arc;
+//! use std::time::Duration;
 //! use esker_raft::*;
 //!
 //! // A log that nobody reads: what a few turns append is in memory.
@@ -33,7 +34,7 @@
 //!     if turn == 25 {
 //!         shard.propose(group, Token(1), "a write".into()).expect("the only voter leads");
 //!     }
-//!     let output = shard.turn(true);
+//!     let output = shard.turn(true, Duration::from_millis(100 * turn));
 //!     shard.durable(output.save.number);
 //!     for apply in output.applies {
 //!         applied.extend(apply.entries.iter().filter_map(|entry| entry.token));
@@ -46,8 +47,7 @@
 //! Law: no file, clock, socket, thread or lock; the same calls give the same answers.
 //!
 //! Not here: the log on a disk, checkpoints and their transfer, connections, state machines, and
-//! who decides which replica goes where. Leases for reads are not built (`read.rs` says what they
-//! need).
+//! who decides which replica goes where.
 
 mod limits;
 mod ids;
@@ -65,6 +65,7 @@ mod store;
 mod timeout;
 mod proposals;
 mod membership;
+mod lease;
 mod read;
 mod output;
 mod options;
@@ -85,6 +86,8 @@ pub use collect::Keep;
 pub use configuration::Configuration;
 pub use group::{Refusal, Status};
 pub use ids::{GroupId, Member, NodeId, Point, ReplicaId, SaveNumber, Token};
+pub use lease::Lease;
+pub use limits::PROMISE_MAX;
 pub use log::{LogRead, LogState, ReadError, Save};
 pub use membership::ChangeRefusal;
 pub use message::{Body, Envelope, Step, decode_frame, encode_frame, encode_frames};

@@ -1,5 +1,10 @@
 //! How long, how many and how much: every bound of the crate by its name.
 
+use std::time::Duration;
+
+/// The longest time for which a voter promises to vote for nobody but its leader.
+pub const PROMISE_MAX: Duration = Duration::from_secs(1);
+
 /// Bytes of one entry's payload: a client's write of 1 MiB, and room for several in one entry.
 pub const ENTRY_BYTES_MAX: usize = 4 << 20;
 

@@ -30,6 +30,7 @@
 //! | … | … | entries | as `entry.rs` has them |
 //! | … | … | ticket | of kind 6 only, as `ticket.rs` has it |
 //!
+//! A heartbeat's hint is for how many milliseconds its leader asks to be left alone (`lease.rs`).
 //! Kinds are 2 append, 3 its answer, 4 vote, 5 its answer, 6 image, 7 heartbeat, 8 its answer, 9
 //! campaign now, 10 read index, 11 its answer, 12 vote before the vote, 13 its answer. Integers are
 //! little-endian. Valid if and only if the kind is known, both replicas are above 0 and not the

@@ -1,6 +1,8 @@
 //! How a replica waits, and how much it takes, as plain values.
 
-use crate::limits::{ENTRY_BYTES_MAX, MESSAGE_BYTES_MAX};
+use std::time::Duration;
+
+use crate::limits::{ENTRY_BYTES_MAX, MESSAGE_BYTES_MAX, PROMISE_MAX};
 
 /// Settings of all groups of a shard.
 #[derive(Clone, Debug)]
@@ -36,6 +38,10 @@ pub struct Options {
     pub image_ticks_max: u64,
     /// Entries that a learner may lack when it is made a voter.
     pub catch_up_max: u64,
+    /// For how long a voter does not vote that confirms a read of this node's leaders. For four
+    /// fifths of it they read without asking anybody. Whole milliseconds; zero has every read ask a
+    /// majority.
+    pub read_promise: Duration,
 }
 
 impl Options {
@@ -46,6 +52,8 @@ impl Options {
             && self.inflight_messages_max > 0
             && self.proposals_max > 0
             && self.proposal_bytes_max > 0
+            && self.read_promise <= PROMISE_MAX
+            && self.read_promise.subsec_nanos().is_multiple_of(1_000_000)
             && self.message_bytes_max + ENTRY_BYTES_MAX as u64 <= MESSAGE_BYTES_MAX as u64
     }
 }
@@ -69,6 +77,7 @@ impl Default for Options {
             log_lag_max: 1 << 17,
             image_ticks_max: 6000,
             catch_up_max: 256,
+            read_promise: Duration::ZERO,
         }
     }
 }

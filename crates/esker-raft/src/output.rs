@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::configuration::Configuration;
 use crate::ids::{GroupId, Member, NodeId, ReplicaId, SaveNumber, Token};
+use crate::lease::Lease;
 use crate::log::Save;
 use crate::message::Envelope;
 use crate::proposals::Outcome;
@@ -130,6 +131,9 @@ pub enum Event {
         /// `None` while there is none.
         leader: Option<ReplicaId>,
     },
+    /// Until when this replica may read without asking, and from which entry on; or that it may
+    /// not.
+    Lease(Member, Option<Lease>),
     /// A follower lacks what is compacted: make an image of at least this index, and offer it.
     ImageWanted(Member, u64),
     /// The leader offers an image: fetch it, and say so.

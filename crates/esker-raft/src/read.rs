@@ -8,14 +8,14 @@
 //! one of now.
 //!
 //! Never the lease-based kind of `raft` (trap 4: a leader that is cut off outlives the next one by
-//! up to an election timeout). Not here: leases of our own. They would give a read its index in
-//! `start` without a round, and must not be built before `Group::peer_gone` is changed: it lets a
-//! follower vote within an election timeout of hearing its leader.
+//! up to an election timeout). Leases of our own are what rounds bring (`lease.rs`): while there is
+//! one, reads get their index without a round.
 
 use std::collections::BTreeMap;
 
 use crate::codec::Put;
 use crate::ids::{ReplicaId, Token};
+use crate::lease::Begun;
 
 /// The reads of one group, from being asked for to being served.
 #[derive(Debug)]
@@ -24,6 +24,7 @@ pub(crate) struct Reads {
     incarnation: u64,
     next: u64,
     queued: Vec<Token>,
+    is_round_wanted: bool,
     rounds: BTreeMap<u64, Round>,
     /// Those confirmed, by the index that must be applied first.
     confirmed: BTreeMap<u64, Vec<Token>>,
@@ -33,6 +34,7 @@ pub(crate) struct Reads {
 #[derive(Debug)]
 struct Round {
     tokens: Vec<Token>,
+    clock: Begun,
     begun: u64,
     asked: u64,
 }
@@ -52,6 +54,7 @@ impl Reads {
             incarnation,
             next: 0,
             queued: Vec::new(),
+            is_round_wanted: false,
             rounds: BTreeMap::new(),
             confirmed: BTreeMap::new(),
             count: 0,
@@ -67,9 +70,34 @@ impl Reads {
         self.queued.push(token);
     }
 
+    /// Whether nobody waits, and no round is under way.
+    pub(crate) fn are_idle(&self) -> bool {
+        self.count == 0 && self.rounds.is_empty()
+    }
+
+    /// Whether reads wait for a round to be begun.
+    pub(crate) fn are_queued(&self) -> bool {
+        !self.queued.is_empty()
+    }
+
+    /// A round is to be begun even if no read waits for it, unless one is under way.
+    pub(crate) fn want_round(&mut self) {
+        self.is_round_wanted = self.rounds.is_empty();
+    }
+
+    /// Reads that wait for a round see everything up to `index` without one.
+    pub(crate) fn settle(&mut self, index: u64) {
+        let tokens = std::mem::take(&mut self.queued);
+        if !tokens.is_empty() {
+            self.confirmed.entry(index).or_default().extend(tokens);
+        }
+    }
+
     /// Begins one round for all that wait for one. Returns its name.
-    pub(crate) fn start(&mut self, now: u64) -> Option<Vec<u8>> {
-        if self.queued.is_empty() {
+    pub(crate) fn start(&mut self, now: u64, clock: Begun) -> Option<Vec<u8>> {
+        // Only who leads gains by a round that nobody waits for.
+        let is_wanted = std::mem::take(&mut self.is_round_wanted) && clock.term.is_some();
+        if self.queued.is_empty() && !is_wanted {
             return None;
         }
         let number = self.next;
@@ -80,6 +108,7 @@ impl Reads {
             number,
             Round {
                 tokens,
+                clock,
                 begun,
                 asked,
             },
@@ -111,20 +140,21 @@ impl Reads {
         )
     }
 
-    /// `raft` answers the round of that name: reads of it see everything up to `index`.
-    pub(crate) fn confirmed(&mut self, name: &[u8], index: u64) {
+    /// `raft` answers the round of that name: reads of it see everything up to `index`. Returns
+    /// when it was begun.
+    pub(crate) fn confirmed(&mut self, name: &[u8], index: u64) -> Option<Begun> {
         let number = self
             .rounds
             .keys()
             .copied()
             .find(|&number| self.name(number) == name);
         // A round is answered twice when it was sent again.
-        if let Some(round) = number.and_then(|number| self.rounds.remove(&number)) {
-            self.confirmed
-                .entry(index)
-                .or_default()
-                .extend(round.tokens);
+        let round = self.rounds.remove(&number?)?;
+        if !round.tokens.is_empty() {
+            let confirmed = self.confirmed.entry(index).or_default();
+            confirmed.extend(round.tokens);
         }
+        Some(round.clock)
     }
 
     /// Takes out the reads that may be served, now that everything up to `applied` is applied.

@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -138,6 +139,14 @@ impl Shard {
         self.touch(group)?.read(token)
     }
 
+    /// A lease of a group that this node leads is in use, and is to be confirmed again.
+    pub fn renew(&mut self, group: GroupId) {
+        if let Some(found) = self.groups.get_mut(&group) {
+            found.renew();
+            self.dirty.insert(group);
+        }
+    }
+
     /// Proposes a change of the configuration. `token` comes back as of a write.
     pub fn change(&mut self, group: GroupId, token: Token, change: &Change) -> Result<(), Refusal> {
         let found = self.groups.get_mut(&group).ok_or(Refusal::NoGroup)?;
@@ -263,22 +272,25 @@ impl Shard {
     }
 
     /// One turn: takes messages off the inbox, ticks if it is time, and gives out what follows.
-    pub fn turn(&mut self, is_tick: bool) -> Output {
+    ///
+    /// `clock` is the time by a clock that never goes back and does not stop while the machine
+    /// sleeps, read after the last message was offered.
+    pub fn turn(&mut self, is_tick: bool, clock: Duration) -> Output {
         for _ in 0..TURN_MESSAGES_MAX {
             let Some(envelope) = self.inbox.pop_front() else {
                 break;
             };
             self.inbox_bytes -= envelope.size_bytes();
-            self.deliver(envelope);
+            self.deliver(envelope, clock);
         }
         if is_tick {
             for (&id, group) in &mut self.groups {
-                if group.tick(&mut self.out) {
+                if group.tick(clock, &mut self.out) {
                     self.dirty.insert(id);
                 }
             }
         }
-        self.collect();
+        self.collect(clock);
         self.finish()
     }
 
@@ -293,13 +305,13 @@ impl Shard {
         Ok(group)
     }
 
-    fn deliver(&mut self, envelope: Envelope) {
+    fn deliver(&mut self, envelope: Envelope, clock: Duration) {
         let id = envelope.group;
         let to = envelope.to;
         let mut gone = self.destroyed.get(&id).copied();
         match self.groups.get_mut(&id) {
             Some(group) if group.replica == to => {
-                group.step(envelope, &mut self.out);
+                group.step(envelope, clock, &mut self.out);
                 self.dirty.insert(id);
                 return;
             }
@@ -334,7 +346,7 @@ impl Shard {
         self.out.send(envelope.from_node, answer);
     }
 
-    fn collect(&mut self) {
+    fn collect(&mut self, clock: Duration) {
         let number = self.out.save.number;
         // What has no group any more is in this save as well, and waits for nothing.
         let mut saved = Vec::new();
@@ -344,7 +356,7 @@ impl Shard {
             };
             group.settle_images();
             let before = self.out.save.records.len();
-            if group.collect(number, &mut self.out) {
+            if group.collect(number, clock, &mut self.out) {
                 self.dirty.insert(id);
             }
             if self.out.save.records.len() > before {

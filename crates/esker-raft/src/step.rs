@@ -1,5 +1,7 @@
 //! What comes to a group from its peers and from the clock.
 
+use std::time::Duration;
+
 use raft::StateRole;
 use raft::eraftpb::{Message, MessageType};
 
@@ -14,7 +16,7 @@ use crate::ticket::Ticket;
 
 impl Group {
     /// Takes a message that is for this replica.
-    pub(crate) fn step(&mut self, envelope: Envelope, out: &mut Output) {
+    pub(crate) fn step(&mut self, envelope: Envelope, clock: Duration, out: &mut Output) {
         if !self.is_open() {
             return;
         }
@@ -51,12 +53,20 @@ impl Group {
         } else if self.addresses.len() < LEARNED_ADDRESSES_MAX {
             self.addresses.insert(from, envelope.from_node);
         }
+        if self.leases.refuses(&step.0, clock) {
+            return;
+        }
         match damage(&self.raw.raft, &step.0) {
             // From a stranger it says nothing of this replica.
             Some(Damage::Here(why)) if self.configuration.contains(from) => self.retire(why, out),
             Some(Damage::Here(_)) => {}
             Some(Damage::There(why)) => out.events.push(Event::PeerDamaged(self.id, from, why)),
-            None => self.step_sound(step, envelope.from_node, out),
+            None => {
+                if step.0.term >= self.raw.raft.term {
+                    self.leases.hear(&step.0, clock);
+                }
+                self.step_sound(step, envelope.from_node, out);
+            }
         }
     }
 
@@ -109,24 +119,37 @@ impl Group {
     }
 
     /// One tick. Returns whether the group has something to say.
-    pub(crate) fn tick(&mut self, out: &mut Output) -> bool {
+    pub(crate) fn tick(&mut self, clock: Duration, out: &mut Output) -> bool {
         if !self.is_open() {
             return false;
         }
         self.now += 1;
-        let mut is_dirty = self.may_campaign() && self.raw.tick();
+        let mut is_dirty = self.may_tick(clock) && self.raw.tick();
         let ticks_max = self.options.image_ticks_max;
         let late = self.desk().tick(ticks_max);
         for replica in late {
             self.image_sent(replica, false);
             is_dirty = true;
         }
-        if self.reads.len() > 0 {
+        if !self.reads.are_idle() {
             is_dirty |= self.tick_reads(out);
         }
         self.ask_to_leave(out);
         self.set_timeout();
         is_dirty
+    }
+
+    // Whoever has promised to leave its leader alone waits with its campaign, and then for its
+    // rank: the promises of all may end at once. Asked in every tick, so that who starts again
+    // begins to wait at once.
+    fn may_tick(&mut self, clock: Duration) -> bool {
+        let is_bound = self.leases.is_bound(clock);
+        let raft = &self.raw.raft;
+        let would_campaign = raft.state != StateRole::Leader
+            && raft.election_elapsed + 1 + self.draw().turned_rank()
+                >= raft.randomized_election_timeout();
+        let waits = is_bound && would_campaign && !self.was_ever_alone();
+        self.may_campaign() && !waits
     }
 
     fn tick_reads(&mut self, out: &mut Output) -> bool {
@@ -146,7 +169,8 @@ impl Group {
         is_dirty
     }
 
-    /// The connection to `replica` broke: if it led, there is a vote without waiting.
+    /// The connection to `replica` broke: if it led, there is a vote without waiting, but for what
+    /// was promised.
     pub(crate) fn peer_gone(&mut self, replica: ReplicaId) {
         if !self.is_open() {
             return;
@@ -155,8 +179,8 @@ impl Group {
         if self.raw.raft.state == StateRole::Leader {
             self.raw.report_unreachable(replica.0);
         } else if self.raw.raft.leader_id == replica.0 {
-            // Without a leader this replica grants votes at once. Its own turn comes by its rank,
-            // so that not all ask at the same time.
+            // Without a leader this replica grants votes as soon as it may. Its own turn comes by
+            // its rank, so that not all ask at the same time.
             let term = self.raw.raft.term;
             self.raw.raft.become_follower(term, raft::INVALID_ID);
             self.set_timeout();

@@ -2,6 +2,11 @@
 
 use super::*;
 
+const NEVER: Begun = Begun {
+    at: std::time::Duration::ZERO,
+    term: None,
+};
+
 const PATIENCE: Patience = Patience {
     retry_ticks: 3,
     ticks_max: 10,
@@ -12,8 +17,8 @@ fn reads_of_one_turn_share_a_round() {
     let mut reads = Reads::new(ReplicaId(1), 7);
     reads.queue(Token(1));
     reads.queue(Token(2));
-    let name = reads.start(0).expect("there are some");
-    assert_eq!((name.len(), reads.start(0)), (24, None));
+    let name = reads.start(0, NEVER).expect("there are some");
+    assert_eq!((name.len(), reads.start(0, NEVER)), (24, None));
     reads.confirmed(&name, 5);
     assert_eq!(reads.served(4), []);
     assert_eq!(reads.served(5), [(Token(1), 5), (Token(2), 5)]);
@@ -27,7 +32,7 @@ fn reads_of_one_turn_share_a_round() {
 fn trap_5_a_round_that_stays_without_an_answer_is_sent_again_and_then_given_up() {
     let mut reads = Reads::new(ReplicaId(1), 7);
     reads.queue(Token(1));
-    let name = reads.start(0).expect("there is one");
+    let name = reads.start(0, NEVER).expect("there is one");
     let mut sent = 0;
     for now in 1..=10 {
         let (again, failed) = reads.tick(now, PATIENCE);
@@ -47,7 +52,7 @@ fn no_name_is_used_by_another_incarnation() {
             let mut reads = Reads::new(ReplicaId(replica), incarnation);
             for _ in 0..4 {
                 reads.queue(Token(0));
-                assert!(names.insert(reads.start(0)));
+                assert!(names.insert(reads.start(0, NEVER)));
             }
         }
     }

@@ -37,7 +37,7 @@ fn sole_voter() -> Shard {
 
 // A turn, with everything durable and applied.
 fn turn(shard: &mut Shard, is_tick: bool) -> Output {
-    let output = shard.turn(is_tick);
+    let output = shard.turn(is_tick, Duration::ZERO);
     shard.durable(output.save.number);
     for apply in &output.applies {
         let last = apply.entries.last().expect("an apply has entries");
@@ -88,7 +88,7 @@ fn nobody_hears_of_a_term_that_the_disk_does_not_have() {
     shard.dirty.insert(GROUP);
     let mut last = SaveNumber(0);
     for _ in 0..12 {
-        let output = shard.turn(true);
+        let output = shard.turn(true, Duration::ZERO);
         assert!(!says(&output), "it speaks of a term that is not durable");
         last = output.save.number;
     }
@@ -101,7 +101,9 @@ fn nobody_hears_of_a_term_that_the_disk_does_not_have() {
 #[test]
 fn numbers_of_saves_rise_whether_or_not_there_are_records() {
     let mut shard = sole_voter();
-    let numbers: Vec<u64> = (0..5).map(|_| shard.turn(false).save.number.0).collect();
+    let numbers: Vec<u64> = (0..5)
+        .map(|_| shard.turn(false, Duration::ZERO).save.number.0)
+        .collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5]);
 }
 
@@ -109,7 +111,7 @@ fn numbers_of_saves_rise_whether_or_not_there_are_records() {
 #[should_panic = "number < self.out.save.number"]
 fn a_number_that_no_output_had_is_refused() {
     let mut shard = sole_voter();
-    let number = shard.turn(false).save.number;
+    let number = shard.turn(false, Duration::ZERO).save.number;
     shard.durable(SaveNumber(number.0 + 1));
 }
 
@@ -166,11 +168,11 @@ fn a_replica_that_retires_answers_all_who_wait() {
     shard
         .propose(GROUP, Token(5), "a write".into())
         .expect("it leads");
-    shard.turn(false);
+    shard.turn(false, Duration::ZERO);
     let group = shard.groups.get_mut(&GROUP).expect("it is here");
     group.raw.store().is_damaged.set(true);
     shard.dirty.insert(GROUP);
-    let events = shard.turn(false).events;
+    let events = shard.turn(false, Duration::ZERO).events;
     let unknown = Event::Proposal(GROUP, Token(5), crate::proposals::Outcome::Unknown);
     assert!(events.contains(&unknown), "{events:?}");
     let refused = shard.propose(GROUP, Token(7), "more".into());
@@ -205,7 +207,7 @@ fn an_image_of_another_entry_than_the_committed_one_is_no_image() {
         body: Body::Step(Box::new(crate::message::Step(message))),
     };
     shard.offer(envelope).expect("there is room");
-    let output = shard.turn(false);
+    let output = shard.turn(false, Duration::ZERO);
     assert!(output.installs.is_empty());
     let is_told = |event: &Event| matches!(event, Event::PeerDamaged(..));
     assert!(output.events.iter().any(is_told), "{:?}", output.events);
@@ -255,7 +257,7 @@ fn a_retired_replica_answers_who_waits_and_takes_no_more() {
         replica: ReplicaId(1),
     };
     shard.retire(member, "a block is corrupt");
-    let output = shard.turn(false);
+    let output = shard.turn(false, Duration::ZERO);
     let is_answered = |event: &Event| matches!(event, Event::Proposal(_, Token(7), _));
     assert!(output.events.iter().any(is_answered));
     assert!(

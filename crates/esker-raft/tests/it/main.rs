@@ -6,5 +6,6 @@ mod storms;
 mod planted;
 mod rig;
 mod traps;
+mod leases;
 mod images;
 mod scale;

@@ -9,7 +9,9 @@ const SEEDS: u64 = 60;
 /// The same for those that need two faults just behind one another.
 const RARE_SEEDS: u64 = 200;
 
-const RARE: [Planted; 4] = [
+const RARE: [Planted; 6] = [
+    Planted::ClockStops,
+    Planted::WildClocks,
     Planted::ForgetVote,
     Planted::ForgetHardState,
     Planted::KeepTruncated,
@@ -44,7 +46,15 @@ fn plan(planted: Planted, seed: u64) -> Plan {
     };
     match planted {
         // An answer of before a restart must come just behind it.
-        Planted::ReuseReadNames => Plan { crash: 25, ..plan },
+        Planted::ReuseReadNames => Plan {
+            crash: 25,
+            read: 950,
+            ..plan
+        },
+        Planted::ClockStops | Planted::WildClocks => Plan {
+            planted,
+            ..Plan::leased(seed)
+        },
         _ => Plan {
             drop: 20,
             crash: 8,
@@ -81,5 +91,7 @@ found! {
     an_acknowledgement_before_the_commit_is_found: AckBeforeCommit ["is lost"];
     names_of_reads_used_again_are_found: ReuseReadNames ["a read is served"];
     a_log_reset_before_the_switch_is_found: ResetBeforeSwitch ["has not applied"];
+    a_clock_that_stands_while_its_process_does_is_found: ClockStops ["a read is served"];
+    clocks_that_run_apart_are_found: WildClocks ["a read is served"];
     an_image_of_another_index_than_it_says_is_found: MislabelledImage ["two states"];
 }

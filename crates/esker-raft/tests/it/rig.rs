@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use esker_raft::{
-    Change, ChangeStep, Committed, Effect, Envelope, Event, GroupId, Install, Member, NodeId,
-    Options, Output, ReplicaId, SaveNumber, ServedRead, Shard, Start, Token, decode_frame,
-    encode_frame,
+    Change, ChangeStep, Committed, Effect, Envelope, Event, FIRST, GroupId, Install, Mark, Member,
+    NodeId, Options, Output, Point, ReplicaId, SaveNumber, ServedRead, Shard, Start, Token,
+    decode_frame, encode_frame,
 };
 
 use crate::sim::disk::Disk;
@@ -42,6 +43,9 @@ pub struct Bench {
 pub struct Rig {
     pub benches: Vec<Bench>,
     pub silent: BTreeSet<(u64, u64)>,
+    /// The time that all nodes have: a tick is 100 ms.
+    pub clock: Duration,
+    options: Options,
 }
 
 impl Rig {
@@ -63,11 +67,16 @@ impl Rig {
         Rig {
             benches: benches.collect(),
             silent: BTreeSet::new(),
+            clock: Duration::ZERO,
+            options: options.clone(),
         }
     }
 
     /// One turn of every node, with what came out delivered; entries are applied at once.
     pub fn turn(&mut self, is_tick: bool) {
+        if is_tick {
+            self.clock += Duration::from_millis(100);
+        }
         self.turn_where(|_| is_tick);
     }
 
@@ -76,7 +85,7 @@ impl Rig {
         let mut frames = Vec::new();
         for (index, bench) in self.benches.iter_mut().enumerate() {
             let from = index as u64 + 1;
-            for (to, messages) in bench.turn(ticks(from)) {
+            for (to, messages) in bench.turn(ticks(from), self.clock) {
                 if !self.silent.contains(&(from, to.0)) {
                     frames.push((to, encode_frame(&messages)));
                 }
@@ -182,6 +191,32 @@ impl Rig {
         applied
     }
 
+    /// The process of `node` ends, and another begins with what is on its disk. Its state machine
+    /// has the first so many entries.
+    pub fn restart(&mut self, node: u64, kept: usize) {
+        let options = self.options.clone();
+        let bench = self.at(node);
+        let status = bench.shard.status(GROUP).expect("it has the group");
+        bench.applied.truncate(kept);
+        let last = bench.applied.last();
+        let applied = last.map_or(FIRST, |last| Point {
+            index: last.index,
+            term: last.term,
+        });
+        let mark = Mark {
+            applied,
+            begun: FIRST,
+            configuration: status.configuration,
+        };
+        let log = Arc::new(bench.disk.clone());
+        let state = bench.disk.state(GROUP).expect("it is on the disk");
+        let start = Start::Again(Box::new(state), mark);
+        let mut shard = Shard::new(NodeId(node), options, log, BTreeMap::new());
+        let started = shard.start(GROUP, ReplicaId(node), start);
+        started.expect("nothing is lost");
+        (bench.shard, bench.saved) = (shard, None);
+    }
+
     /// The nodes other than `node`.
     pub fn others(&self, node: u64) -> Vec<u64> {
         (1..=self.benches.len() as u64)
@@ -205,13 +240,13 @@ impl Bench {
         }
     }
 
-    fn turn(&mut self, is_tick: bool) -> BTreeMap<NodeId, Vec<Envelope>> {
+    fn turn(&mut self, is_tick: bool, clock: Duration) -> BTreeMap<NodeId, Vec<Envelope>> {
         if let Some(number) = self.saved.filter(|_| !self.is_stuck) {
             self.disk.sync(number);
             self.shard.durable(number);
             self.saved = None;
         }
-        let output = self.shard.turn(is_tick);
+        let output = self.shard.turn(is_tick, clock);
         self.take(output)
     }
 

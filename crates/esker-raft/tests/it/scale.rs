@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use std::time::Instant;
 
 use esker_raft::{
@@ -69,7 +70,7 @@ impl Three {
 }
 
 fn turn(shard: &mut Shard, disk: &mut Disk, is_tick: bool) -> Output {
-    let output = shard.turn(is_tick);
+    let output = shard.turn(is_tick, Duration::ZERO);
     if !output.save.records.is_empty() {
         disk.save(&output.save);
         disk.sync(output.save.number);

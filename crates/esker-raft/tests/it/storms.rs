@@ -35,6 +35,25 @@ fn every_promise_holds_in_every_storm() {
 }
 
 #[test]
+fn no_read_is_stale_whose_leader_was_stopped_or_cut_off_with_a_lease() {
+    leased(seeds::from(0, 100));
+}
+
+#[test]
+#[ignore = "minutes: part of make soak"]
+fn soak_no_read_is_stale_whose_leader_was_stopped_or_cut_off_with_a_lease() {
+    leased(seeds::from(20_000, 3000));
+}
+
+fn leased(seeds: std::ops::Range<u64>) {
+    let (mut leases, count) = (0, seeds.end - seeds.start);
+    for seed in seeds {
+        leases += run(Plan::leased(seed)).leases;
+    }
+    assert!(leases > 50 * count, "{leases} leases");
+}
+
+#[test]
 fn seeds_that_once_failed_hold() {
     for &seed in ONCE_FAILED {
         run(Plan::stormy(seed));
@@ -54,6 +73,7 @@ fn storms(seeds: std::ops::Range<u64>) {
         let report = run(Plan::stormy(seed));
         sum.applies += report.applies;
         sum.reads += report.reads;
+        sum.leases += report.leases;
         sum.images += report.images;
         sum.changes += report.changes;
         sum.acknowledged += report.acknowledged;
@@ -61,5 +81,6 @@ fn storms(seeds: std::ops::Range<u64>) {
     println!("{count} storms: {sum:?}");
     // A storm in which nothing happens would prove nothing.
     assert!(sum.applies > 500 * count && sum.reads > 50 * count);
+    assert!(sum.leases > 20 * count);
     assert!(sum.images > count && sum.changes > count);
 }

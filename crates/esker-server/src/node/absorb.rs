@@ -106,6 +106,13 @@ impl Consensus {
                 term,
                 leader,
             } => self.hear_leader(group, term, leader, now),
+            Event::Lease(member, lease) => {
+                if let Some(view) = self.replicas.view(member.group)
+                    && view.member == member
+                {
+                    view.lease.set(lease);
+                }
+            }
             Event::ImageWanted(member, index) => {
                 self.out.work.push(Work::MakeImage(member, index));
             }

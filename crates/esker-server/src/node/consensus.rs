@@ -148,12 +148,15 @@ impl Consensus {
     pub fn turn(&mut self, now: Now, is_tick: bool) -> Turn {
         if is_tick {
             self.compact_flushed();
+            for group in self.replicas.take_used_leases() {
+                self.shard.renew(group);
+            }
         }
         self.let_go_of_late(now);
         for group in std::mem::take(&mut self.written) {
             self.propose(group, now);
         }
-        let output = self.shard.turn(is_tick);
+        let output = self.shard.turn(is_tick, now.monotonic);
         self.absorb(output, now);
         if is_tick {
             self.place_leaders(now);

@@ -21,6 +21,7 @@ pub mod identity;
 pub mod switch;
 pub mod ask;
 pub mod turn;
+pub mod lease;
 pub mod view;
 pub mod replicas;
 pub mod image_page;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use esker::OwnLog;
 use esker_raft::{GroupId, Member};
@@ -28,6 +29,8 @@ pub struct Replicas {
     tables: RwLock<BTreeMap<u32, TableFacts>>,
     /// Who has more in files since somebody last asked, and up to which entry.
     flushed: Mutex<BTreeMap<Member, u64>>,
+    /// Whose leases were used since somebody last asked.
+    used_leases: Mutex<Vec<GroupId>>,
     /// Bytes of entries that are committed and not applied.
     unapplied_bytes: AtomicUsize,
 }
@@ -46,6 +49,28 @@ impl Replicas {
     pub fn cleared_view(&self, member: Member, index: u64) -> Option<Arc<View>> {
         let view = self.view(member.group)?;
         (view.member == member && view.applied() >= index).then_some(view)
+    }
+
+    /// What a read of that view must see, if the view has it and a lease says that it may be served
+    /// without asking consensus. `clock` is the time that turns are given.
+    pub fn leased(&self, view: &View, clock: Duration) -> Option<u64> {
+        let index = view.lease.index(clock)?;
+        let is_there = view.applied() >= index;
+        if is_there && view.lease.note_use() {
+            self.used_leases_cell().push(view.member.group);
+        }
+        is_there.then_some(index)
+    }
+
+    /// The groups whose leases were used since this was last asked.
+    pub fn take_used_leases(&self) -> Vec<GroupId> {
+        let used = std::mem::take(&mut *self.used_leases_cell());
+        for group in &used {
+            if let Some(view) = self.view(*group) {
+                view.lease.forget_use();
+            }
+        }
+        used
     }
 
     /// All of them.
@@ -118,6 +143,11 @@ impl Replicas {
     fn flushed_cell(&self) -> MutexGuard<'_, BTreeMap<Member, u64>> {
         let flushed = &self.flushed;
         flushed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn used_leases_cell(&self) -> MutexGuard<'_, Vec<GroupId>> {
+        let used = &self.used_leases;
+        used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     // The view of a keyspace, if that is the one that its group has.

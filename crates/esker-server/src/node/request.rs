@@ -12,7 +12,7 @@ pub struct RequestId(pub u64);
 /// The time, as whoever calls has it: a node has no clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// Since some fixed moment; never goes back.
+    /// Since some fixed moment; never goes back, and goes on while the machine sleeps.
     pub monotonic: Duration,
     /// Microseconds since 1970; may jump.
     pub unix_us: u64,

@@ -11,6 +11,7 @@ use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::time::WireSecond;
 
 use crate::meta::state::State;
+use crate::node::lease::LeaseCell;
 use crate::partition::place::Place;
 use crate::partition::reads::Reads;
 use crate::partition::rows::Moment;
@@ -43,6 +44,8 @@ pub struct View {
     scans: Scans,
     standing: Mutex<Standing>,
     meta: Mutex<Option<Arc<State>>>,
+    /// Whether reads need to be cleared.
+    pub lease: LeaseCell,
     clock_us: AtomicU64,
     applied: AtomicU64,
     durable: AtomicU64,
@@ -69,6 +72,7 @@ impl View {
             scans: Scans::new(life, None),
             standing: Mutex::default(),
             meta: Mutex::default(),
+            lease: LeaseCell::default(),
             clock_us: AtomicU64::new(clock_us),
             applied: AtomicU64::new(applied),
             durable: AtomicU64::new(0),
@@ -80,7 +84,7 @@ impl View {
         }
     }
 
-    /// Answers a call that reads, and that consensus has cleared.
+    /// Answers a call that reads, and that consensus or its lease has cleared.
     ///
     /// Errors: those of reading; `Invalid` of a call that writes. `Corruption` retires the replica.
     pub fn serve(&self, call: &KeyCall, clock: &dyn Clock) -> Result<KeyAnswer> {

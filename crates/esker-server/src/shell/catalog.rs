@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use esker_raft::PROMISE_MAX;
+
 use crate::front::check_loopback;
 use crate::shell::quantity::{parse_bytes, parse_duration, show_bytes, show_duration};
 use crate::shell::settings::Settings;
@@ -65,6 +67,10 @@ settings! {
          most. Shorter fails over faster, and for less reason.";
     "heartbeat", "duration", heartbeat, ticks, shown_duration,
         "How often a leader says that it is there; below election_timeout.";
+    "read_promise", "duration", read_promise, promise, shown_duration,
+        "For how long voters do not vote that confirm a read of this node: it reads without \
+         asking for four fifths of that. Reads are faster; a leader that dies is replaced that \
+         much later, and clocks must run. 0s has every read ask a majority; at most 1s.";
     "seed", "number", seed, number, u64::to_string,
         "What election timeouts are drawn from; 0 draws it from the node's number.";
     "read_threads", "number", read_threads, threads, u64::to_string,
@@ -167,6 +173,14 @@ fn ticks(text: &str) -> Result<std::time::Duration, String> {
     match duration.as_millis() {
         millis if millis >= 100 && millis % 100 == 0 => Ok(duration),
         _ => Err("nodes count in ticks of 100ms: name a multiple of that".to_owned()),
+    }
+}
+
+fn promise(text: &str) -> Result<std::time::Duration, String> {
+    let duration = parse_duration(text)?;
+    match duration <= PROMISE_MAX {
+        true => Ok(duration),
+        false => Err(format!("at most {}", show_duration(PROMISE_MAX))),
     }
 }
 

@@ -34,7 +34,7 @@ use crate::shell::moments::Moments;
 use crate::shell::opening::{Listeners, door, have_meta, load_knowledge, open_stages, tell_found};
 use crate::shell::pending::Pending;
 use crate::shell::raft_thread::RaftThread;
-use crate::shell::read_threads::{ReadThread, read_queue};
+use crate::shell::read_threads::{ReadQueue, ReadThread, read_queue};
 use crate::shell::service::NodeService;
 use crate::shell::settings::Settings;
 use crate::shell::shortage::Shortage;
@@ -170,8 +170,14 @@ impl Shell<'_> {
             outlet,
             db: stages.db.clone(),
         };
-        let (raft, running) = self.threads(&shared, parts)?;
-        let doors = self.doors(&shared, listeners)?;
+        let images = parts.applying.images();
+        let (reads, reader) = read_queue(
+            (&shared.replicas, images),
+            (&shared.pending, &shared.inbox),
+            (&shared.moments, self.log),
+        );
+        let (raft, running) = self.threads(&shared, parts, (&reads, &reader))?;
+        let doors = self.doors(&shared, (listeners, reads))?;
         let place = self.place();
         let line = format!(
             "node {} of cluster {:016x} listens: meta {}, clients {}, nodes {}",
@@ -254,20 +260,19 @@ impl Shell<'_> {
         Leading::new(is_founder.then(deed))
     }
 
-    fn threads(&self, shared: &Shared, parts: Parts) -> Result<(Running, Vec<Running>), String> {
+    fn threads(
+        &self,
+        shared: &Shared,
+        parts: Parts,
+        (reads, reader): (&ReadQueue, &ReadThread),
+    ) -> Result<(Running, Vec<Running>), String> {
         let faults = &shared.faults;
         let told = |error: std::io::Error| format!("no thread: {error}");
         let (saves, saves_end) = channel();
         let (orders, orders_end) = channel();
         let (offers, offers_end) = channel();
         let images = Arc::clone(parts.applying.images());
-        let image_thread = self.image_thread(shared, (offers_end, parts.db, Arc::clone(&images)));
-        let waiters = (&shared.pending, &shared.inbox);
-        let (reads, reader) = read_queue(
-            (&shared.replicas, &images),
-            waiters,
-            (&shared.moments, self.log),
-        );
+        let image_thread = self.image_thread(shared, (offers_end, parts.db, images));
         let log_thread = LogThread {
             logging: parts.logging,
             saves: saves_end,
@@ -290,6 +295,7 @@ impl Shell<'_> {
         let (log, handle) = (self.log.clone(), self.handle.clone());
         let sides = (parts.reporter, parts.leading);
         let (knowledge, seeds) = (parts.knowledge, self.settings.join.clone());
+        let reads = reads.owned(self.settings.read_threads);
         let raft = spawn("raft", faults, move || {
             // Links are opened from this thread.
             let _runtime = handle.enter();
@@ -316,7 +322,7 @@ impl Shell<'_> {
             spawn("apply", faults, move || apply_thread.run()).map_err(told)?,
             spawn("image", faults, move || image_thread.run()).map_err(told)?,
         ];
-        running.extend(self.read_threads(&reader, faults).map_err(told)?);
+        running.extend(self.read_threads(reader, faults).map_err(told)?);
         Ok((raft.map_err(told)?, running))
     }
 
@@ -370,7 +376,11 @@ impl Shell<'_> {
         }
     }
 
-    fn doors(&self, shared: &Shared, listeners: Listeners) -> Result<Doors, String> {
+    fn doors(
+        &self,
+        shared: &Shared,
+        (listeners, reads): (Listeners, ReadQueue),
+    ) -> Result<Doors, String> {
         let service = Arc::new(NodeService {
             myself: self.identity.node,
             cluster: self.identity.cluster,
@@ -380,6 +390,7 @@ impl Shell<'_> {
             inbox: shared.inbox.clone(),
             links: Arc::clone(&shared.links),
             moments: shared.moments.clone(),
+            reads,
         });
         let front = |kind, listener| {
             let opened = Front::open(Opening {

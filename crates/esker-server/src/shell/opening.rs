@@ -100,6 +100,7 @@ pub(crate) async fn open_stages(
             seed: settings.seed,
             election_ticks: ticks(settings.election_timeout),
             heartbeat_ticks: ticks(settings.heartbeat),
+            read_promise: settings.read_promise,
             ..Options::default()
         },
         log_segment_bytes: settings.log_segment,

@@ -18,7 +18,7 @@ use crate::shell::image_thread::Offered;
 use crate::shell::inbox::{Outlet, Told};
 use crate::shell::moments::Moments;
 use crate::shell::pending::{Pending, Waiting};
-use crate::shell::read_threads::ReadQueue;
+use crate::shell::read_threads::{OwnedReadQueue, Readable};
 use crate::shell::shortage::Shortage;
 
 /// How often time passes for the groups.
@@ -35,7 +35,7 @@ pub(crate) struct RaftThread {
     pub(crate) pending: Arc<Pending>,
     pub(crate) saves: Sender<Vec<Save>>,
     pub(crate) orders: Sender<Order>,
-    pub(crate) reads: ReadQueue,
+    pub(crate) reads: OwnedReadQueue,
     pub(crate) offers: Sender<Offered>,
     pub(crate) links: Arc<Links>,
     pub(crate) moments: Moments,
@@ -167,7 +167,11 @@ impl RaftThread {
                 }
                 false => {
                     if let Some(Waiting::Read(reading)) = self.pending.take(one.request) {
-                        reads.push((one, reading));
+                        reads.push(Readable {
+                            member: one.member,
+                            index: one.index,
+                            reading,
+                        });
                     }
                 }
             }

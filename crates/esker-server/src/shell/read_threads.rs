@@ -1,13 +1,14 @@
 //! Threads that serve reads which consensus has cleared.
 
+use std::ops::Deref;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker::ErrorKind;
+use esker_raft::Member;
 use esker_rpc::error::ErrorCode;
 
 use crate::log_lines::{Level, LogLines, Seldom};
-use crate::node::turn::Cleared;
 use crate::node::{Ask, Images, PageRequest, Replicas};
 use crate::peer::ask::{Answer, Asker};
 use crate::shell::inbox::{Inbox, Told};
@@ -17,23 +18,61 @@ use crate::shell::pending::{Pending, Reading, Waiting};
 /// Reads that one thread takes at once: others share the rest of a turn's.
 const READS_AT_ONCE: usize = 8;
 
-/// Reads that are cleared, and who waits for each.
-type Reads = Vec<(Cleared, Box<Reading>)>;
+/// A read that may be served from that very replica, once it has applied so much.
+pub(crate) struct Readable {
+    pub(crate) member: Member,
+    pub(crate) index: u64,
+    pub(crate) reading: Box<Reading>,
+}
 
 /// What a reading thread has to do.
 enum Job {
-    Reads(Reads),
+    Reads(Vec<Readable>),
     /// A page of an image, for another node.
     Page(Vec<u8>, Asker),
+    /// One thread is to end.
+    End,
 }
 
 /// Where cleared reads are given.
 #[derive(Clone)]
 pub(crate) struct ReadQueue(Sender<Job>);
 
+/// The queue, in the hands of the one with whom its threads end.
+pub(crate) struct OwnedReadQueue {
+    queue: ReadQueue,
+    thread_count: u64,
+}
+
+impl Drop for OwnedReadQueue {
+    fn drop(&mut self) {
+        for _ in 0..self.thread_count {
+            // Threads that have ended need not be told.
+            let _ = self.queue.0.send(Job::End);
+        }
+    }
+}
+
+impl Deref for OwnedReadQueue {
+    type Target = ReadQueue;
+
+    fn deref(&self) -> &ReadQueue {
+        &self.queue
+    }
+}
+
 impl ReadQueue {
+    /// The same for the one with whom its so many threads end: doors may be there for longer.
+    pub(crate) fn owned(&self, thread_count: u64) -> OwnedReadQueue {
+        let queue = self.clone();
+        OwnedReadQueue {
+            queue,
+            thread_count,
+        }
+    }
+
     /// Reads that may be served now.
-    pub(crate) fn serve(&self, mut reads: Reads) {
+    pub(crate) fn serve(&self, mut reads: Vec<Readable>) {
         while !reads.is_empty() {
             let rest = reads.split_off(reads.len().min(READS_AT_ONCE));
             // Threads that have ended serve nobody: whoever waits hears nothing.
@@ -83,7 +122,7 @@ pub(crate) fn read_queue(
 }
 
 impl ReadThread {
-    /// Serves until nobody can give any more reads.
+    /// Serves until it is told to end.
     pub(crate) fn run(self) {
         loop {
             // One thread waits in the channel, the others for the lock: the next read wakes one.
@@ -94,11 +133,12 @@ impl ReadThread {
             drop(queue);
             match job {
                 Job::Reads(reads) => {
-                    for (cleared, reading) in reads {
-                        self.serve(cleared, reading);
+                    for readable in reads {
+                        self.serve(readable);
                     }
                 }
                 Job::Page(request, asker) => self.page(&request, asker),
+                Job::End => return,
             }
         }
     }
@@ -125,15 +165,20 @@ impl ReadThread {
         }
     }
 
-    fn serve(&self, cleared: Cleared, mut reading: Box<Reading>) {
-        let view = self.replicas.cleared_view(cleared.member, cleared.index);
+    fn serve(&self, readable: Readable) {
+        let Readable {
+            member,
+            index,
+            mut reading,
+        } = readable;
+        let view = self.replicas.cleared_view(member, index);
         let Some(view) = view else {
             // The replica has gone, and its successor may know less.
             if reading.retries == 0 {
                 return reading.reply.refuse(ErrorCode::InvalidState);
             }
             reading.retries -= 1;
-            let group = cleared.member.group;
+            let group = member.group;
             let request = self.pending.add(Waiting::Read(reading));
             if !self.inbox.request(Ask::Read { request, group })
                 && let Some(Waiting::Read(reading)) = self.pending.take(request)
@@ -146,7 +191,6 @@ impl ReadThread {
             Ok(answer) => reading.reply.answer(answer),
             Err(error) => {
                 if let Some(count) = self.failures.count() {
-                    let member = cleared.member;
                     let line = format!("a read of {member} failed: {error} ({count} so far)");
                     self.log.write(Level::Error, &line);
                 }

@@ -31,6 +31,7 @@ use crate::shell::inbox::{CallBack, Inbox, Told};
 use crate::shell::known::Known;
 use crate::shell::moments::Moments;
 use crate::shell::pending::{Pending, Reading, Waiting};
+use crate::shell::read_threads::{ReadQueue, Readable};
 
 /// How long the answer to a forwarded call is waited for: longer than clients wait by default, and
 /// than a table takes to be made.
@@ -58,6 +59,7 @@ pub(crate) struct NodeService {
     pub(crate) inbox: Inbox,
     pub(crate) links: Arc<Links>,
     pub(crate) moments: Moments,
+    pub(crate) reads: ReadQueue,
 }
 
 impl NodeService {
@@ -90,11 +92,21 @@ impl NodeService {
         let row = call.call.row();
         let (request, ask) = match row.access {
             Access::Reads => {
-                let request = self.pending.add(Waiting::Read(Box::new(Reading {
+                let reading = Box::new(Reading {
                     call: call.call,
                     reply,
                     retries: READ_RETRIES,
-                })));
+                });
+                let clock = self.moments.monotonic();
+                if let Some(index) = self.replicas.leased(&view, clock) {
+                    let member = view.member;
+                    return self.reads.serve(vec![Readable {
+                        member,
+                        index,
+                        reading,
+                    }]);
+                }
+                let request = self.pending.add(Waiting::Read(reading));
                 (request, Ask::Read { request, group })
             }
             Access::Writes | Access::Updates => {

@@ -33,6 +33,8 @@ pub struct Settings {
     pub election_timeout: Duration,
     /// How often a leader says that it is there.
     pub heartbeat: Duration,
+    /// For how long voters promise to leave a leader alone, so that it may read without asking.
+    pub read_promise: Duration,
     /// What election timeouts are drawn from; 0 draws it from the node's number.
     pub seed: u64,
     /// Threads that serve reads.
@@ -59,6 +61,7 @@ impl Default for Settings {
             log_max: 4 << 30,
             election_timeout: Duration::from_secs(1),
             heartbeat: Duration::from_millis(300),
+            read_promise: Duration::ZERO,
             seed: 0,
             read_threads: 4,
             bounds: Bounds::default(),

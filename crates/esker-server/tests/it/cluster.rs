@@ -480,28 +480,32 @@ fn number(row: &[u8]) -> i64 {
     str::from_utf8(value.user).unwrap().parse().unwrap()
 }
 
-/// A run of a cluster; panics where something is wrong. Gives how many images were installed.
-fn run(seed: u64, planted: Planted, has_moves: bool) -> u64 {
+/// A run of a cluster; panics where something is wrong. Gives how many images were installed, and
+/// how many reads a lease has cleared: every other seed has leases.
+fn run(seed: u64, planted: Planted, has_moves: bool) -> (u64, u64) {
     let mut world = World::new(seed, planted, has_moves);
     let end = 700;
     for step in 0..end + 800 {
         world.step(step >= end, step < end + 200);
     }
     world.check();
-    world.nodes.iter().map(|node| node.installs).sum()
+    let nodes = world.nodes.iter();
+    let counts = nodes.map(|node| (node.installs, node.leased_reads));
+    counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 #[test]
 fn groups_lose_nothing_acknowledged_and_their_replicas_stay_equal() {
     for seed in 0..12 {
-        run(seed, Planted::Nothing, false);
+        let (_, leased) = run(seed, Planted::Nothing, false);
+        assert_eq!(leased > 20, seed % 2 == 1, "seed {seed}: {leased}");
     }
 }
 
 #[test]
 fn a_node_that_lost_its_disk_joins_its_groups_under_new_ids() {
     let installs: u64 = (100..108)
-        .map(|seed| run(seed, Planted::Nothing, true))
+        .map(|seed| run(seed, Planted::Nothing, true).0)
         .sum();
     assert!(installs > 10, "{installs}");
 }

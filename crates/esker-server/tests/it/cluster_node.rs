@@ -86,6 +86,11 @@ pub struct Node {
     /// What is asked of reads that wait.
     pub asked_reads: BTreeMap<RequestId, Vec<u8>>,
     pub installs: u64,
+    /// Reads that a lease has cleared.
+    pub leased_reads: u64,
+    /// Those that were served and not heard of yet.
+    served: Vec<(RequestId, Option<KeyAnswer>)>,
+    read_promise: Duration,
 }
 
 pub fn now(tick: u64) -> Now {
@@ -108,6 +113,9 @@ impl Node {
             wished: BTreeMap::new(),
             asked_reads: BTreeMap::new(),
             installs: 0,
+            leased_reads: 0,
+            served: Vec::new(),
+            read_promise: Duration::from_secs(seed % 2),
         }
     }
 
@@ -122,6 +130,7 @@ impl Node {
             raft: Options {
                 seed: 1,
                 image_ticks_max: 60,
+                read_promise: self.read_promise,
                 ..Options::default()
             },
             ..NodeOptions::default()
@@ -156,6 +165,7 @@ impl Node {
     pub fn crash(&mut self, mode: CrashMode, seed: u64) {
         self.process = None;
         self.asked_reads.clear();
+        self.served.clear();
         self.world = self.world.after_crash(mode, seed);
     }
 
@@ -163,6 +173,7 @@ impl Node {
     pub fn wipe(&mut self, seed: u64) {
         self.process = None;
         self.asked_reads.clear();
+        self.served.clear();
         self.world = SimWorld::with_disk(
             SimWorld::new(seed).fs.kill(),
             std::sync::Arc::clone(&self.world.clock),
@@ -211,6 +222,20 @@ impl Node {
 
     /// A read of a row: it comes back among `Heard::reads`.
     pub fn read(&mut self, request: RequestId, group: GroupId, key: Vec<u8>, tick: u64) {
+        let replicas = self
+            .process
+            .as_ref()
+            .map(|process| &process.stages.replicas);
+        let view = replicas.and_then(|replicas| replicas.view(group));
+        if let (Some(replicas), Some(view)) = (replicas, view)
+            && let Some(index) = replicas.leased(&view, now(tick).monotonic)
+        {
+            assert!(view.applied() >= index);
+            let answer = view.serve(&KeyCall::Get(Blob(key)), &*self.world.clock);
+            self.served.push((request, Some(answer.unwrap())));
+            self.leased_reads += 1;
+            return;
+        }
         self.asked_reads.insert(request, key);
         self.ask(Ask::Read { request, group }, tick);
     }
@@ -220,7 +245,10 @@ impl Node {
         let Some(process) = &mut self.process else {
             return Heard::default();
         };
-        let mut heard = Heard::default();
+        let mut heard = Heard {
+            reads: std::mem::take(&mut self.served),
+            ..Heard::default()
+        };
         let outcome = process.turn(tick, is_tick, self.planted);
         self.installs += outcome.1;
         let outcome = outcome.0;

@@ -29,6 +29,7 @@ pub struct Checks {
     destroyed: BTreeSet<(GroupId, ReplicaId)>,
     pub read_count: u64,
     pub apply_count: u64,
+    pub lease_count: u64,
     pub image_count: u64,
     pub change_count: u64,
 }
@@ -170,6 +171,7 @@ impl Checks {
                     ));
                 }
             }
+            Event::Lease(_, Some(_)) => self.lease_count += 1,
             Event::Damaged(..) | Event::PeerDamaged(..) => self.fail(&format!("{event:?}")),
             _ => {}
         }

@@ -20,7 +20,7 @@ impl World {
             if self.around.rng.hits(400) {
                 self.write(group);
             }
-            if self.around.rng.hits(200) {
+            if self.around.rng.hits(self.around.plan.read) {
                 self.read(group);
             }
             if self.around.rng.hits(self.around.plan.change) {

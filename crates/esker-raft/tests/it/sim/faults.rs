@@ -12,6 +12,7 @@ impl World {
             self.cut();
         }
         let now = self.around.now;
+        let mut alone = Vec::new();
         for node in &mut self.nodes {
             if node.shard.is_none() {
                 continue;
@@ -19,7 +20,27 @@ impl World {
             if self.around.rng.hits(plan.crash) {
                 node.crash(&mut self.around);
             } else if self.around.rng.hits(plan.pause) {
-                node.paused_until = now + 5 + self.around.rng.below(50);
+                let ticks = 5 + self.around.rng.below(50);
+                node.paused_until = now + ticks;
+                node.clock.stopped(ticks, plan.planted);
+                // Some find nobody when they go on, so that nobody tells them what they missed.
+                if self.around.rng.hits(300) {
+                    alone.push(node.id);
+                }
+            }
+        }
+        for one in alone {
+            self.leave_alone(one);
+        }
+    }
+
+    // Nobody reaches a node, nor is reached by it; often the others' connections to it break.
+    fn leave_alone(&mut self, one: NodeId) {
+        let is_told = self.around.rng.hits(500);
+        for node in &mut self.nodes {
+            self.around.net.cut.extend([(one, node.id), (node.id, one)]);
+            if let Some(shard) = node.shard.as_mut().filter(|_| is_told && node.id != one) {
+                shard.node_gone(one);
             }
         }
     }
@@ -27,7 +48,7 @@ impl World {
     fn cut(&mut self) {
         self.around.net.cut.clear();
         let nodes: Vec<NodeId> = self.nodes.iter().map(|node| node.id).collect();
-        match self.around.rng.below(4) {
+        match self.around.rng.below(5) {
             // Two sides that do not hear one another.
             0 => {
                 let side = self.around.rng.next();
@@ -56,6 +77,11 @@ impl World {
                 let shard = told.and_then(|node| node.shard.as_mut());
                 if let (Some(shard), Some(other)) = (shard, other) {
                     shard.node_gone(other);
+                }
+            }
+            3 => {
+                if let Some(one) = self.around.rng.pick(&nodes) {
+                    self.leave_alone(one);
                 }
             }
             _ => {}

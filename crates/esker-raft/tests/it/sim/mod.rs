@@ -3,6 +3,7 @@
 //! Law: the same seed gives the same run. A planted bug lives here, in what stands around a shard,
 //! and never in the crate.
 
+pub mod clock;
 pub mod rng;
 pub mod plan;
 pub mod disk;

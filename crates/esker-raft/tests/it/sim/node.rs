@@ -9,6 +9,7 @@ use esker_raft::{
 };
 
 use crate::sim::checks::Checks;
+use crate::sim::clock::NodeClock;
 use crate::sim::disk::Disk;
 use crate::sim::machine::Machine;
 use crate::sim::net::Net;
@@ -46,6 +47,7 @@ pub struct Node {
     pub down_until: u64,
     pub paused_until: u64,
     tick_rate: u64,
+    pub clock: NodeClock,
     incarnation: u64,
     saves: VecDeque<(u64, SaveNumber)>,
     destroying: Vec<(SaveNumber, GroupId, ReplicaId)>,
@@ -63,6 +65,7 @@ impl Node {
             down_until: 0,
             paused_until: 0,
             tick_rate: 850 + around.rng.below(150),
+            clock: NodeClock::new(around),
             incarnation: 0,
             saves: VecDeque::new(),
             destroying: Vec::new(),
@@ -282,7 +285,8 @@ impl Node {
         destroyed: Option<(GroupId, ReplicaId)>,
     ) {
         let Some(shard) = &mut self.shard else { return };
-        let output = shard.turn(is_tick);
+        let clock = self.clock.at(around.now);
+        let output = shard.turn(is_tick, clock);
         if let Some((group, replica)) = destroyed {
             self.destroying.push((output.save.number, group, replica));
         }
@@ -479,6 +483,7 @@ fn options(plan: &Plan) -> Options {
         log_lag_max: 30,
         image_ticks_max: 40,
         catch_up_max: 10,
+        read_promise: plan.read_promise,
         ..Options::default()
     }
 }

@@ -1,5 +1,7 @@
 //! What a run is made of: how many nodes and groups, how much goes wrong, and which bug is planted.
 
+use std::time::Duration;
+
 use crate::sim::rng::Rng;
 
 /// A mistake of whoever owns a shard, its disk, its state machines or its network.
@@ -38,6 +40,10 @@ pub enum Planted {
     /// Nothing of what is compacted stands in an image, since it is taken of a newer index than it
     /// says.
     MislabelledImage,
+    /// The clock that turns are given stands while the process is stopped.
+    ClockStops,
+    /// Some clocks run thirty times as fast.
+    WildClocks,
 }
 
 /// The shape of a run.
@@ -64,6 +70,12 @@ pub struct Plan {
     pub transfer: u64,
     /// Per mille of a replica's ticks in which its state is made durable and its log compacted.
     pub flush: u64,
+    /// Per mille of ticks in which a group is read.
+    pub read: u64,
+    /// For how long voters promise to leave a leader alone; zero in some runs.
+    pub read_promise: Duration,
+    /// Milliseconds of a tick of the world: in some runs a promise outlasts an election's timeout.
+    pub tick_ms: u64,
 }
 
 impl Plan {
@@ -91,6 +103,23 @@ impl Plan {
             change: rate(20),
             transfer: rate(5),
             flush: 30,
+            read: 200,
+            tick_ms: [100, 50, 20][usize::from(seed.to_le_bytes()[0] / 20 % 3)],
+            read_promise: Duration::from_millis(
+                [0, 500, 700, 1000][usize::from(seed.to_le_bytes()[0] / 5 % 4)],
+            ),
+        }
+    }
+
+    /// Leaders that read without asking are stopped and cut off, and elections come early.
+    pub fn leased(seed: u64) -> Plan {
+        Plan {
+            pause: 12,
+            cut: 10,
+            read: 950,
+            read_promise: Duration::from_secs(1),
+            tick_ms: if seed.is_multiple_of(2) { 50 } else { 20 },
+            ..Plan::stormy(seed)
         }
     }
 
