@@ -183,6 +183,13 @@ impl Record {
         }
     }
 
+    /// The group that the record is about which `bytes` are, without a look at the rest.
+    pub fn peek_group(bytes: &[u8]) -> Result<GroupId, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        reader.u8("kind of a record")?;
+        Ok(GroupId(reader.u64("group")?))
+    }
+
     /// The record that `bytes` are, all of them.
     pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
         let mut reader = Reader::new(bytes);

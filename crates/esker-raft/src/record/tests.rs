@@ -62,7 +62,9 @@ fn encoded(record: &Record) -> Vec<u8> {
 #[test]
 fn records_read_as_they_were_written() {
     for record in records() {
-        assert_eq!(Record::decode(&encoded(&record)), Ok(record));
+        let bytes = encoded(&record);
+        assert_eq!(Record::peek_group(&bytes), Ok(record.group()));
+        assert_eq!(Record::decode(&bytes), Ok(record));
     }
 }
 

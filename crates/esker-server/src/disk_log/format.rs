@@ -26,7 +26,7 @@
 
 use esker::internals::base::types::error::{Error, ErrorKind, Result};
 use esker::internals::base::types::ids::FileNumber;
-use esker_raft::{DecodeError, Point, Record};
+use esker_raft::{DecodeError, GroupId, Point, Record};
 
 /// What follows are records.
 pub const RECORDS: u8 = 1;
@@ -132,6 +132,17 @@ impl<'a> Parts<'a> {
     /// The next part, a record.
     pub fn record(&mut self) -> Result<Record> {
         Record::decode(self.part()?).map_err(|error| unreadable().caused_by(told(&error)))
+    }
+
+    /// The next part, a record, if it is about `group`. Records of others are passed over unread:
+    /// one save has those of all groups.
+    pub fn record_of(&mut self, group: GroupId) -> Result<Option<Record>> {
+        let part = self.part()?;
+        let read = |error: DecodeError| unreadable().caused_by(told(&error));
+        match Record::peek_group(part).map_err(read)? == group {
+            true => Record::decode(part).map(Some).map_err(read),
+            false => Ok(None),
+        }
     }
 
     /// The next part, a place.

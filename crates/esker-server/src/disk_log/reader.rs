@@ -136,13 +136,10 @@ impl LogReader {
         let (_, mut parts) = Parts::of(&payload)?;
         let mut found: Vec<Entry> = Vec::new();
         while !parts.is_at_end() {
-            match parts.record()? {
-                Record::Append { group: of, entries } if of == group => {
-                    let first = entries.first().map_or(0, |entry| entry.index);
-                    found.retain(|entry| entry.index < first);
-                    found.extend(entries);
-                }
-                _ => {}
+            if let Some(Record::Append { entries, .. }) = parts.record_of(group)? {
+                let first = entries.first().map_or(0, |entry| entry.index);
+                found.retain(|entry| entry.index < first);
+                found.extend(entries);
             }
         }
         Ok(Some(found))

@@ -1,7 +1,7 @@
 //! Tests of `format`.
 
+use esker_raft::HardState;
 use esker_raft::entry::Entry;
-use esker_raft::{GroupId, HardState};
 
 use super::*;
 
@@ -29,6 +29,19 @@ fn parts_come_back_in_their_order() {
     assert_eq!(parts.record().unwrap(), hard(5));
     assert_eq!(parts.point().unwrap(), last);
     assert!(parts.is_at_end());
+}
+
+#[test]
+fn records_of_other_groups_are_passed_over_unread() {
+    let mut out = vec![RECORDS];
+    // Nobody could read it: there is nothing behind its group.
+    out.extend([9, 0, 0, 0, 2, 8, 0, 0, 0, 0, 0, 0, 0]);
+    put_record(&mut out, &hard(5));
+    let (_, mut parts) = Parts::of(&out).unwrap();
+    assert_eq!(parts.record_of(GroupId(7)).unwrap(), None);
+    assert_eq!(parts.record_of(GroupId(7)).unwrap(), Some(hard(5)));
+    let (_, mut parts) = Parts::of(&out).unwrap();
+    assert!(parts.record_of(GroupId(8)).is_err());
 }
 
 #[test]
