@@ -104,7 +104,9 @@ pub fn command_of(line: &str) -> Option<String> {
 /// needs a cluster is run in `cluster_examples`. What serves until somebody stops it is run, on
 /// ports of its own, in `kill_serve` and `kill_cluster`.
 fn is_run_elsewhere(command: &str) -> bool {
-    let others = ["bench", "demo", "kv", "table", "node", "serve", "cluster"];
+    let others = [
+        "bench", "demo", "kv", "table", "node", "balance", "serve", "cluster",
+    ];
     let mut others = others.iter().map(|name| format!("esker {name}"));
     others.any(|start| command.contains(&start))
 }
