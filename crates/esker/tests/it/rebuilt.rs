@@ -199,7 +199,7 @@ fn whatever_is_lost_of_a_manifest_every_live_keyspace_is_found() {
     // on is cut off.
     for has_last in [false, true] {
         let count = Victim::make(has_last).manifest().1.len();
-        assert!(count > 15, "only {count} records");
+        assert!(count >= 15, "only {count} records");
         for first in 0..count {
             // With itself: that one alone.
             for second in first..count {
