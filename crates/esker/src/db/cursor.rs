@@ -309,7 +309,7 @@ impl DbCursor {
         let (view, at) = now.look()?;
         let scan = self.scan.as_mut().expect("there until dropped");
         if self.view == view.number() && scan.reader().at == at.visibility {
-            scan.leave(at.now.unix_ms());
+            scan.leave(at.now_unix_ms);
             return Ok(());
         }
         let range = scan.reader().range.clone();

@@ -61,7 +61,7 @@ impl Iter {
             let ends = [self.front.take(), self.back.take()];
             self.rested.extend(ends.into_iter().flatten());
             for rested in &mut self.rested {
-                rested.leave(now.at.now.unix_ms());
+                rested.leave(now.at.now_unix_ms);
             }
             self.source = now;
             return Ok(());

@@ -2,22 +2,15 @@
 
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
-use crate::flow::read::get::Now;
 use crate::store::version::state::KeyspaceState;
 
-/// What time it is for who reads the keyspace or writes to it, whenever that is asked.
-#[inline]
-pub fn now<'a>(core: &'a Core, parts: &'a KeyspaceParts) -> Now<'a> {
-    Now::By {
-        own: parts.clock.as_deref(),
-        machine: &core.env.clock,
-    }
-}
-
-/// The same in unix milliseconds, asked now.
+/// What time it is for who reads the keyspace or writes to it, in unix milliseconds.
 #[inline]
 pub fn now_unix_ms(core: &Core, parts: &KeyspaceParts) -> u64 {
-    now(core, parts).unix_ms()
+    match &parts.clock {
+        Some(own) => own.unix_ms(),
+        None => core.env.clock.unix_millis(),
+    }
 }
 
 /// What time it is for who drops what has ended from the files of the keyspace. A clock of its own

@@ -15,7 +15,7 @@ use crate::db::locking;
 use crate::db::read_cost::CostMeter;
 use crate::db::txn::read_set::ScanRecorder;
 use crate::db::txn::state::TransactionState;
-use crate::flow::read::get::{Now, ReadAt};
+use crate::flow::read::get::ReadAt;
 use crate::flow::read::view::View;
 
 /// One keyspace at one moment. Made by whatever can be read, for its own use.
@@ -51,7 +51,7 @@ pub struct Source {
     /// The memtables and files.
     pub view: Arc<View>,
     /// The moment, and how to read.
-    pub at: ReadAt<'static>,
+    pub at: ReadAt,
     /// The keys.
     pub range: KeyRange,
     /// How it goes past level 0; `None` where that is empty.
@@ -75,10 +75,10 @@ impl Moment<'_> {
 
     /// When and how somebody reads who sees that.
     #[inline]
-    pub fn read_at<'n>(&self, visibility: Visibility, now: Now<'n>) -> ReadAt<'n> {
+    pub fn read_at(&self, visibility: Visibility, now_unix_ms: u64) -> ReadAt {
         ReadAt {
             visibility,
-            now,
+            now_unix_ms,
             options: self.options,
         }
     }
@@ -93,26 +93,25 @@ impl Moment<'_> {
     }
 
     /// The memtables and files that are read, and then when.
-    pub fn look(&self) -> Result<(Arc<View>, ReadAt<'static>)> {
+    pub fn look(&self) -> Result<(Arc<View>, ReadAt)> {
         let core = self.database.core();
         check(core)?;
         if let When::Within(transaction) = self.at {
             locking::take_snapshot(core, transaction);
         }
         let view = self.parts.current.view();
+        // Before the number: what ended in between may have been given another end.
+        let now_unix_ms = now_unix_ms(core, self.parts);
         let seqno = self.seqno();
         let (view, visibility) = match self.at {
             When::Within(transaction) => transaction.view(self.parts, view, seqno)?,
             When::Now | When::At(_) => (view, Visibility::at(seqno)),
         };
-        Ok((
-            view,
-            self.read_at(visibility, Now::At(now_unix_ms(core, self.parts))),
-        ))
+        Ok((view, self.read_at(visibility, now_unix_ms)))
     }
 
     /// What a cursor over `range` reads of what was looked at.
-    pub fn source_of(&self, view: Arc<View>, at: ReadAt<'static>, range: KeyRange) -> Source {
+    pub fn source_of(&self, view: Arc<View>, at: ReadAt, range: KeyRange) -> Source {
         Source {
             database: self.database.clone(),
             parts: Arc::clone(self.parts),

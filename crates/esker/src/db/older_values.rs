@@ -9,7 +9,7 @@ use crate::base::types::ids::KeyspaceId;
 use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::env::fs::Fs;
 use crate::flow::read::fold::Folder;
-use crate::flow::read::get::{Now, ReadAt, separated};
+use crate::flow::read::get::{ReadAt, separated};
 use crate::flow::read::view::{View, ViewParts};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::sst::open_files::OpenFiles;
@@ -48,7 +48,7 @@ pub fn is_in_files(
     let at = ReadAt {
         visibility: Visibility::at(SeqNo::MAX),
         // It may have ended since it was given another end.
-        now: Now::At(0),
+        now_unix_ms: 0,
         options: ReadOptions::default(),
     };
     let there = separated(&View::new(parts, None), key, &at)?;

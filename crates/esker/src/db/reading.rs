@@ -10,7 +10,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::Visibility;
 use crate::db::cursor::DbCursor;
 use crate::db::iterator::Iter;
-use crate::db::keyspace_time::now;
+use crate::db::keyspace_time::now_unix_ms;
 use crate::db::locking;
 use crate::db::moment::{Moment, When, check};
 use crate::db::txn::state::TransactionState;
@@ -22,7 +22,7 @@ use crate::flow::read::view::View;
 impl Moment<'_> {
     // Has `read` look for one key. Always: as calls, this and the next took a get 40 instructions.
     #[inline(always)]
-    fn read_key<T>(&self, key: &[u8], read: impl Fn(&View, &ReadAt<'_>) -> Result<T>) -> Result<T> {
+    fn read_key<T>(&self, key: &[u8], read: impl Fn(&View, &ReadAt) -> Result<T>) -> Result<T> {
         let core = self.database.core();
         check(core)?;
         core.statistics.add(Ticker::Gets, 1);
@@ -30,9 +30,11 @@ impl Moment<'_> {
             return self.read_within(transaction, &[key], &read);
         }
         let view = self.parts.current.load();
+        // Before the number, as in `look`.
+        let now_unix_ms = now_unix_ms(core, self.parts);
         read(
             &view,
-            &self.read_at(Visibility::at(self.seqno()), now(core, self.parts)),
+            &self.read_at(Visibility::at(self.seqno()), now_unix_ms),
         )
     }
 
@@ -42,7 +44,7 @@ impl Moment<'_> {
         &self,
         transaction: &TransactionState,
         keys: &[&[u8]],
-        read: &dyn Fn(&View, &ReadAt<'_>) -> Result<T>,
+        read: &dyn Fn(&View, &ReadAt) -> Result<T>,
     ) -> Result<T> {
         let core = self.database.core();
         for key in keys {
@@ -92,7 +94,7 @@ impl Moment<'_> {
         let core = self.database.core();
         check(core)?;
         core.statistics.add(Ticker::Gets, keys.len() as u64);
-        let read = |view: &View, at: &ReadAt<'_>| multi_get(view, &keys, at).into_iter().collect();
+        let read = |view: &View, at: &ReadAt| multi_get(view, &keys, at).into_iter().collect();
         if let When::Within(transaction) = self.at {
             return self.read_within(transaction, &keys, &read);
         }

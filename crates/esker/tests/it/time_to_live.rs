@@ -1,6 +1,6 @@
 //! How long what is put for a time lives: never too short, and when exactly it ends.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use esker::internals::env::bundle::Env;
@@ -30,6 +30,29 @@ impl Clock for LateTicks {
 
     fn unix_millis(&self) -> u64 {
         u64::try_from((self.0.unix_time() - LATE).as_millis()).unwrap()
+    }
+}
+
+/// A machine on which something happens when somebody asks what time it is, once.
+struct Busy(Arc<SimClock>, Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl std::fmt::Debug for Busy {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Busy")
+    }
+}
+
+impl Clock for Busy {
+    fn monotonic(&self) -> Duration {
+        self.0.monotonic()
+    }
+
+    fn unix_time(&self) -> Duration {
+        let happens = self.1.lock().unwrap().take();
+        if let Some(happens) = happens {
+            happens();
+        }
+        self.0.unix_time()
     }
 }
 
@@ -219,5 +242,36 @@ fn a_change_of_what_operands_make_begins_again_when_the_base_ends() {
         })
         .unwrap();
         assert_eq!(seen, [Some(b"base,more".to_vec()), Some(b"more".to_vec())]);
+    }
+}
+
+#[test]
+fn a_value_that_is_always_renewed_in_time_is_always_there() {
+    // Renewed while somebody reads, just before it ends: he either sees what was there before at a
+    // time when it was, or what is there now.
+    let world = SimWorld::new(0);
+    let busy = Arc::new(Busy(Arc::clone(&world.clock), Mutex::default()));
+    let clock: Arc<dyn Clock> = Arc::clone(&busy) as Arc<dyn Clock>;
+    let env = Env {
+        clock,
+        ..world.env()
+    };
+    let db = open(&env);
+    let ttl = Duration::from_secs(10);
+    let reads: [fn(&Db) -> bool; 5] = [
+        |db| db.get("k").unwrap().is_some(),
+        |db| db.contains_key("k").unwrap(),
+        |db| db.multi_get(&["k"]).unwrap()[0].is_some(),
+        |db| db.iter().unwrap().count() == 1,
+        |db| db.expiry("k").unwrap().is_some(),
+    ];
+    for (number, read) in reads.into_iter().enumerate() {
+        db.put_with_ttl("k", "1", ttl).unwrap();
+        let (renewing, time) = (db.clone(), Arc::clone(&world.clock));
+        *busy.1.lock().unwrap() = Some(Box::new(move || {
+            renewing.put_with_ttl("k", "2", 2 * ttl).unwrap();
+            time.advance(ttl + Duration::from_secs(2));
+        }));
+        assert!(read(&db), "read {number}");
     }
 }

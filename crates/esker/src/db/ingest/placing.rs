@@ -9,7 +9,7 @@ use crate::db::ingest::source::Source;
 use crate::db::ingest::staging::{Staged, StagedRun, Transfer};
 use crate::db::keyspace_time::files_unix_ms;
 use crate::db::snapshots::{Pin, SnapshotOwner};
-use crate::flow::read::get::{Now, ReadAt, contains};
+use crate::flow::read::get::{ReadAt, contains};
 use crate::flow::read::newest::{Target, is_written_since};
 use crate::flow::values::relocation::Relocated;
 use crate::store::version::file::FileRecord;
@@ -84,7 +84,7 @@ pub fn prepare<'a>(
             let view = source.target.current.view();
             let at = ReadAt {
                 visibility: Visibility::at(seqno),
-                now: Now::At(files_unix_ms(core, &source.target)),
+                now_unix_ms: files_unix_ms(core, &source.target),
                 options: ReadOptions {
                     fill_cache: false,
                     ..ReadOptions::default()

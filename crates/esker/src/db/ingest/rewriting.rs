@@ -21,7 +21,7 @@ use crate::db::ingest::source::Source;
 use crate::db::keyspace_time::files_unix_ms;
 use crate::flow::output::{Output, Written};
 use crate::flow::read::fold::Folder;
-use crate::flow::read::get::{Now, ReadAt};
+use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::scan;
 use crate::flow::read::view::{View, ViewParts};
 use crate::store::cache::sharded::ShardedCache;
@@ -53,7 +53,7 @@ pub fn rewrite(
     let view = Arc::new(view_of(core, source));
     let at = ReadAt {
         visibility: Visibility::at(SeqNo::MAX),
-        now: Now::At(files_unix_ms(core, &source.target)),
+        now_unix_ms: files_unix_ms(core, &source.target),
         options: ReadOptions {
             fill_cache: false,
             ..ReadOptions::default()

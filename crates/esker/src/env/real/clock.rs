@@ -45,9 +45,8 @@ impl Clock for RealClock {
             .unwrap_or_default()
     }
 
-    // Every cursor asks, in case it meets an expiry, and every look at a key that has one. The
-    // time of the last tick, some milliseconds ago, is there for a fifth of what it costs to ask
-    // the processor's counter as well.
+    // Every read asks, in case it meets an expiry. The time of the last tick, some milliseconds
+    // ago, is there for a fifth of what it costs to ask the processor's counter as well.
     #[inline]
     fn unix_millis(&self) -> u64 {
         let tick = clock_gettime(TICK_CLOCK);

@@ -1,7 +1,5 @@
 //! Newest visible value of one key.
 
-use std::sync::Arc;
-
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
@@ -9,11 +7,9 @@ use crate::base::types::error::Result;
 use crate::base::types::expiry::Expiry;
 use crate::base::types::key::Trailer;
 use crate::base::types::seqno::{SeqNo, Visibility};
-use crate::env::clock::Clock;
 use crate::flow::read::lookup_outcome::{LookupOutcome, outcome};
 use crate::flow::read::values::follow;
 use crate::flow::read::view::View;
-use crate::flow::told_clock::ToldClock;
 use crate::store::sst::any_reader::{AnyEntryPlace, AnyReader};
 use crate::store::sst::block::announcer::Announcer;
 use crate::store::sst::contract::{Announced, Found};
@@ -22,40 +18,14 @@ use crate::store::vlog::pointer::ValuePointer;
 
 /// When and how a reader reads.
 #[derive(Clone, Copy, Debug)]
-pub struct ReadAt<'a> {
+pub struct ReadAt {
     /// Which entries are seen.
     pub visibility: Visibility,
-    /// The wall time that decides about expiries.
-    pub now: Now<'a>,
+    /// The wall time that decides about expiries, in milliseconds since 1970. No later than when
+    /// the entries were settled: what ended meanwhile may have been given another end.
+    pub now_unix_ms: u64,
     /// How files are read.
     pub options: ReadOptions,
-}
-
-/// What time it is for a reader.
-#[derive(Clone, Copy, Debug)]
-pub enum Now<'a> {
-    /// That many unix milliseconds: who reads several keys reads them all at one time.
-    At(u64),
-    /// What a clock says once it is asked. Who reads one key asks only where he meets an expiry,
-    /// and few do: to ask first was 1.5 % of a get, and 4 % where the key is not there.
-    By {
-        /// The keyspace's own clock, if it has one.
-        own: Option<&'a ToldClock>,
-        /// The machine's.
-        machine: &'a Arc<dyn Clock>,
-    },
-}
-
-impl Now<'_> {
-    /// Unix milliseconds.
-    #[inline]
-    pub fn unix_ms(self) -> u64 {
-        match self {
-            Now::At(unix_ms) => unix_ms,
-            Now::By { own: Some(own), .. } => own.unix_ms(),
-            Now::By { own: None, machine } => machine.unix_millis(),
-        }
-    }
 }
 
 /// A value and when it ends.
@@ -72,12 +42,12 @@ pub struct Valued {
 ///
 /// # Errors
 /// Those of the files that had to be read; `Unsupported` and `Invalid` as `Folder::fold`.
-pub fn get(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Bytes>> {
+pub fn get(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Bytes>> {
     Ok(get_valued(view, key, at)?.map(|valued| valued.value))
 }
 
 /// The value of `key` with its expiry, if it has one. Errors as [`get`].
-pub fn get_valued(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Valued>> {
+pub fn get_valued(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Valued>> {
     let mut lookup = Lookup::new(key, at, LookupMode::Value);
     search(view, &mut lookup)?;
     lookup.finish(view)
@@ -120,7 +90,7 @@ impl Stored {
 }
 
 /// The value of `key` as it is stored, if it has one. A large one is not read. Errors as [`get`].
-pub fn stored(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Stored>> {
+pub fn stored(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Stored>> {
     let mut lookup = Lookup::new(key, at, LookupMode::Value);
     search(view, &mut lookup)?;
     if let Some((pointer, expiry)) = lookup.separated()? {
@@ -137,7 +107,7 @@ pub fn stored(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Stored>
 
 /// Where in the value log the value of `key` lies, if it does and nothing is folded into it.
 /// Neither reads nor folds a value. Errors as [`contains`].
-pub fn separated(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<ValuePointer>> {
+pub fn separated(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<ValuePointer>> {
     let mut lookup = Lookup::new(key, at, LookupMode::Value);
     search(view, &mut lookup)?;
     Ok(lookup.separated()?.map(|(pointer, _)| pointer))
@@ -148,7 +118,7 @@ pub fn separated(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Valu
 ///
 /// # Errors
 /// Those of the files that had to be read.
-pub fn contains(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<bool> {
+pub fn contains(view: &View, key: &[u8], at: &ReadAt) -> Result<bool> {
     let mut lookup = Lookup::new(key, at, LookupMode::Presence);
     search(view, &mut lookup)?;
     Ok(lookup.is_present())
@@ -156,7 +126,7 @@ pub fn contains(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<bool> {
 
 /// When the value of `key` ends, if it has one: `Some(None)` when it stays. Reads, copies and folds
 /// no value. Errors as [`contains`].
-pub fn expiry(view: &View, key: &[u8], at: &ReadAt<'_>) -> Result<Option<Option<Expiry>>> {
+pub fn expiry(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Option<Expiry>>> {
     let mut lookup = Lookup::new(key, at, LookupMode::Presence);
     search(view, &mut lookup)?;
     Ok(match lookup.base {
@@ -198,7 +168,7 @@ pub struct Lookup<'k> {
     key: &'k [u8],
     hash: u64,
     /// Not a copy: with one, what is known of a key was copied by a call for each read.
-    at: &'k ReadAt<'k>,
+    at: &'k ReadAt,
     mode: LookupMode,
     /// Merge operands that must be folded into what is found below them, newest first.
     operands: Vec<Bytes>,
@@ -225,7 +195,7 @@ enum Raw<'a> {
 
 impl<'k> Lookup<'k> {
     /// A lookup of `key` that has asked nobody yet.
-    pub fn new(key: &'k [u8], at: &'k ReadAt<'k>, mode: LookupMode) -> Lookup<'k> {
+    pub fn new(key: &'k [u8], at: &'k ReadAt, mode: LookupMode) -> Lookup<'k> {
         Lookup {
             key,
             hash: hash64(key),
@@ -450,7 +420,7 @@ impl<'k> Lookup<'k> {
             self.key,
             trailer,
             || Ok(raw.bytes()),
-            || self.at.now.unix_ms(),
+            || self.at.now_unix_ms,
         )? {
             LookupOutcome::Operand => {
                 // An operand is a value, whatever lies below it.

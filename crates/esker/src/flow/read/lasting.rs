@@ -21,7 +21,7 @@ impl Stored {
 pub fn get_lasting(
     view: &View,
     key: &[u8],
-    at: &ReadAt<'_>,
+    at: &ReadAt,
 ) -> Result<Option<(Valued, Option<Expiry>)>> {
     let mut lookup = Lookup::new(key, at, LookupMode::Value);
     search(view, &mut lookup)?;

@@ -13,7 +13,7 @@ use crate::env::fs::Fs;
 use crate::env::random::Random;
 use crate::env::sim::fs::SimFs;
 use crate::flow::read::fold::Folder;
-use crate::flow::read::get::{Now, ReadAt};
+use crate::flow::read::get::ReadAt;
 use crate::flow::read::model::{History, NOW_UNIX_MS, memtable_of, random_key, rule};
 use crate::flow::read::range_tombstones::Piece;
 use crate::flow::read::view::{View, ViewParts};
@@ -27,10 +27,10 @@ use crate::store::version::levels::Levels;
 use crate::store::vlog::open_values::OpenValues;
 
 /// A reader of tests.
-pub fn read_at(seqno: SeqNo) -> ReadAt<'static> {
+pub fn read_at(seqno: SeqNo) -> ReadAt {
     ReadAt {
         visibility: Visibility::at(seqno),
-        now: Now::At(NOW_UNIX_MS),
+        now_unix_ms: NOW_UNIX_MS,
         options: ReadOptions::default(),
     }
 }

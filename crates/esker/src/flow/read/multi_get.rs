@@ -24,7 +24,7 @@ struct Question<'k> {
 /// By turns each key that is still open goes on to the next run that may have it, and says to the
 /// system what will be read there; only then is any of it waited for. So the medium has as many
 /// requests at a time as there are keys, and keys that share a block find it at hand.
-pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt<'_>) -> Vec<Result<Option<Bytes>>> {
+pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<Bytes>>> {
     let mut questions: Vec<Question<'_>> = keys
         .iter()
         .enumerate()

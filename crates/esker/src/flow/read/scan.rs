@@ -28,7 +28,7 @@ pub type Scan = Walk<SourceCursor>;
 ///
 /// # Errors
 /// Those of opening files: single files of a run, and files with range deletes.
-pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt<'_>) -> Result<Scan> {
+pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
     let sources = ScanSources::of(view, &range, at)?;
     Ok(sources.into_scan(view, range, at))
 }
@@ -46,7 +46,7 @@ pub struct ScanSources {
 
 impl ScanSources {
     /// Those that may hold keys of `range` for a reader `at`. Errors as of [`scan`].
-    pub fn of(view: &Arc<View>, range: &KeyRange, at: &ReadAt<'_>) -> Result<ScanSources> {
+    pub fn of(view: &Arc<View>, range: &KeyRange, at: &ReadAt) -> Result<ScanSources> {
         let mut sources = ScanSources {
             // Room for all: growing would copy cursors, which are large.
             cursors: Vec::with_capacity(view.source_count()),
@@ -64,7 +64,7 @@ impl ScanSources {
     /// A cursor over them, for the same reader. It stands nowhere.
     // Always: what is made by calls is copied from each to the next, and a scan has 600 bytes.
     #[inline(always)]
-    pub fn into_scan(self, view: &View, range: KeyRange, at: &ReadAt<'_>) -> Scan {
+    pub fn into_scan(self, view: &View, range: KeyRange, at: &ReadAt) -> Scan {
         let parts = view.parts();
         Walk::new(VisibleCursor::new(
             MergingCursor::new(parts.comparator.clone(), self.cursors),
@@ -73,7 +73,7 @@ impl ScanSources {
                 comparator: parts.comparator.clone(),
                 range,
                 at: at.visibility,
-                now_unix_ms: at.now.unix_ms(),
+                now_unix_ms: at.now_unix_ms,
                 folder: parts.folder.clone(),
                 values: Arc::clone(&parts.values),
                 kept: self.has_values.then(|| Arc::clone(&parts.levels)),
@@ -81,7 +81,7 @@ impl ScanSources {
         ))
     }
 
-    fn add_memtable(&mut self, view: &View, index: usize, at: &ReadAt<'_>) {
+    fn add_memtable(&mut self, view: &View, index: usize, at: &ReadAt) {
         let table = &view.parts().memtables[index];
         if table.is_empty() {
             return;
@@ -107,7 +107,7 @@ impl ScanSources {
         view: &Arc<View>,
         index: usize,
         range: &KeyRange,
-        at: &ReadAt<'_>,
+        at: &ReadAt,
     ) -> Result<()> {
         let run = &view.runs()[index];
         let places = run.overlapping_places(view.comparator(), range);

@@ -9,7 +9,7 @@ use esker::internals::base::types::ids::Level;
 use esker::internals::base::types::kind::Kind;
 use esker::internals::base::types::range::KeyRange;
 use esker::internals::base::types::seqno::{SeqNo, Visibility};
-use esker::internals::flow::read::get::{Now, ReadAt, contains, get_valued};
+use esker::internals::flow::read::get::{ReadAt, contains, get_valued};
 use esker::internals::flow::read::multi_get::multi_get;
 use esker::internals::flow::read::scan::{Scan, scan};
 
@@ -40,10 +40,10 @@ impl ReadStage {
         }
     }
 
-    fn reader(&self) -> ReadAt<'static> {
+    fn reader(&self) -> ReadAt {
         ReadAt {
             visibility: Visibility::at(self.at.unwrap_or(self.tree.seqno)),
-            now: Now::At(self.tree.settings.env.clock.unix_millis()),
+            now_unix_ms: self.tree.settings.env.clock.unix_millis(),
             options: ReadOptions::default(),
         }
     }

@@ -8,7 +8,7 @@ use crate::base::types::error::ErrorKind;
 use crate::db::handle::Db;
 use crate::env::bundle::Env;
 use crate::env::sim::world::SimWorld;
-use crate::flow::read::get::{Now, ReadAt, contains};
+use crate::flow::read::get::{ReadAt, contains};
 use crate::{KeyspaceOptions, SstWriter, WriteOptions};
 
 fn open(env: &Env) -> Db {
@@ -31,7 +31,7 @@ fn a_view_from_before_gets_nothing_that_is_written_behind_the_files() {
     db.put("b", "2").unwrap();
     let at = ReadAt {
         visibility: Visibility::at(db.database().core().committer.visible()),
-        now: Now::At(0),
+        now_unix_ms: 0,
         options: Default::default(),
     };
     let now = db.parts().current.view();

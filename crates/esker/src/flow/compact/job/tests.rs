@@ -24,7 +24,7 @@ use crate::flow::current::{Current, Sealed};
 use crate::flow::flush::flush;
 use crate::flow::model::{Entries, NOW_UNIX_S, for_seeds, key_of, random_write, rule_of};
 use crate::flow::read::fold::Folder;
-use crate::flow::read::get::{Now, ReadAt, get};
+use crate::flow::read::get::{ReadAt, get};
 use crate::flow::read::view::ViewParts;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
@@ -324,7 +324,7 @@ impl Tree {
             for time in [now, now + 1, now + 999, now + 1_000, now + 10_000] {
                 let read = ReadAt {
                     visibility: crate::base::types::seqno::Visibility::at(at),
-                    now: Now::At(time),
+                    now_unix_ms: time,
                     options: ReadOptions::default(),
                 };
                 for key in (0..KEY_COUNT).map(key_of) {
