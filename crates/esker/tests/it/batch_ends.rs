@@ -1,6 +1,6 @@
 //! New ends of values in a batch: with all else that it has, or not at all.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use esker::internals::env::fs::Fs;
@@ -8,8 +8,8 @@ use esker::internals::env::pool::{Pool, Priority};
 use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
 use esker::{
-    Db, Durability, ErrorKind, Expiry, Keyspace, KeyspaceOptions, Transaction, TransactionMode,
-    TransactionOptions, WriteBatch, WriteOptions, merge,
+    Db, Durability, ErrorKind, Expiry, Keyspace, KeyspaceOptions, MergeOperator, MergeRule,
+    Transaction, TransactionMode, TransactionOptions, Update, WriteBatch, WriteOptions, merge,
 };
 
 const DIR: &str = "/db";
@@ -548,6 +548,81 @@ fn a_fault_anywhere_leaves_all_of_the_batch_or_nothing() {
         if !has_failed {
             break;
         }
+    }
+}
+
+type Act = Box<dyn FnOnce() + Send>;
+
+/// Appends; has something done on another thread when it folds for the first time since it was
+/// told.
+#[derive(Clone, Default)]
+struct AppendWhile(Arc<Mutex<Option<Act>>>);
+
+impl MergeOperator for AppendWhile {
+    fn name(&self) -> &str {
+        "append while"
+    }
+
+    fn fold(&self, _: &[u8], base: Option<&[u8]>, operands: &[&[u8]]) -> Result<Vec<u8>, String> {
+        let act = self.0.lock().unwrap().take();
+        if let Some(act) = act {
+            std::thread::spawn(act).join().unwrap();
+        }
+        let parts: Vec<&[u8]> = base.into_iter().chain(operands.iter().copied()).collect();
+        Ok(parts.join(&b","[..]))
+    }
+
+    fn combine(&self, _: &[u8], _: &[u8], _: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+#[test]
+fn a_write_that_comes_while_a_value_is_read_is_found() {
+    // Whoever reads a value and writes because of it: the other's write is not lost, and what is
+    // written then follows from it.
+    let ways: [(&str, fn(&Db), &str); 4] = [
+        (
+            "a batch",
+            |db| db.batch().set_expiry(db, "k", END).commit().unwrap(),
+            "new",
+        ),
+        (
+            "set_expiry",
+            |db| assert!(db.set_expiry("k", END).unwrap()),
+            "new",
+        ),
+        (
+            "a transaction",
+            |db| assert!(db.transaction(|tx| tx.set_expiry(db, "k", END)).unwrap()),
+            "new",
+        ),
+        (
+            "update",
+            |db| {
+                let longer = |old: Option<&[u8]>| [old.unwrap_or(b""), b"!"].concat();
+                db.update("k", |old| Update::Set(longer(old))).unwrap();
+            },
+            "new!",
+        ),
+    ];
+    for (name, change, expected) in ways {
+        let world = SimWorld::new(11);
+        let operator = AppendWhile::default();
+        let builder = Db::builder(DIR).env(world.env());
+        let builder = builder.merge_operator(MergeRule(Arc::new(operator.clone())));
+        let db = builder.open().unwrap();
+        db.put("k", "base").unwrap();
+        db.flush().unwrap();
+        db.merge("k", "more").unwrap();
+        let there = db.clone();
+        let act: Act = Box::new(move || there.put("k", "new").unwrap());
+        *operator.0.lock().unwrap() = Some(act);
+        change(&db);
+        assert!(operator.0.lock().unwrap().is_none(), "{name} folded");
+        assert_eq!(db.get("k").unwrap().unwrap(), expected, "{name}");
+        let end = if expected == "new" { END } else { None };
+        assert_eq!(db.expiry("k").unwrap(), Some(end), "{name}");
     }
 }
 

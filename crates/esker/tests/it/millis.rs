@@ -248,13 +248,17 @@ fn an_opening_with_a_short_time_to_live_raises_the_format() {
         builder.open().unwrap()
     };
     for (dir, ttls) in [("new", &[SHORT][..]), ("old", &[2 * SHORT, SHORT])] {
+        // Before anything is put into it.
+        for ttl in ttls {
+            open(dir, *ttl).close().unwrap();
+        }
+        assert_eq!(format_in(&env, dir), 3);
         for ttl in ttls {
             let db = open(dir, *ttl);
             db.put("k", "1").unwrap();
             db.export(format!("{dir}{}", ttl.as_millis())).unwrap();
             db.close().unwrap();
         }
-        assert_eq!(format_in(&env, dir), 3);
         let db = Db::builder(dir).env(env.clone()).open().unwrap();
         assert!(has_short_lives(&db));
         db.close().unwrap();

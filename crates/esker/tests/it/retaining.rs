@@ -217,6 +217,94 @@ fn a_rule_that_panics_harms_no_database() {
 }
 
 #[test]
+fn a_damaged_value_is_kept_whatever_the_rule_says_of_it() {
+    // One that asks for every value and does not mind that it cannot be read: whoever reads the
+    // damaged one is told, and the others go.
+    let world = SimWorld::new(10);
+    let rule = retain::by("does not mind", |entry| {
+        let _unread = entry.value();
+        Ok(Retain::Drop)
+    });
+    let open = || {
+        let builder = builder(&world).set("value_log.threshold", "1KiB").unwrap();
+        builder
+            .retain_rule("default", Arc::clone(&rule))
+            .open()
+            .unwrap()
+    };
+    let db = open();
+    db.put("damaged", vec![7; 20_000]).unwrap();
+    db.put("small", "1").unwrap();
+    db.put("whole", vec![8; 20_000]).unwrap();
+    db.close().unwrap();
+    drop(db);
+    let names = world.fs.list(Path::new(DIR)).unwrap();
+    let name = names.iter().find(|name| name.ends_with(".vlog")).unwrap();
+    crate::stored_bytes::flip(&*world.fs, &Path::new(DIR).join(name), 5_000);
+    let db = open();
+    db.compact::<&[u8]>(..).unwrap();
+    assert_eq!(keys_alone(&db), ["damaged"]);
+    let told = db.get("damaged").unwrap_err();
+    assert_eq!(told.kind(), ErrorKind::Corruption, "{told}");
+}
+
+// Without a look at their values.
+fn keys_alone(db: &Db) -> Vec<&'static str> {
+    let all = ["damaged", "small", "whole"].into_iter();
+    all.filter(|key| db.contains_key(key).unwrap()).collect()
+}
+
+#[test]
+fn what_is_dropped_lets_no_older_value_come_up() {
+    // The older one lies in a file that is not rewritten with it: what is left in its place says
+    // that it is gone, in the database and in what is opened without the rule.
+    let world = SimWorld::new(11);
+    let open = |rule: Option<Arc<dyn RetainRule>>| {
+        let builder = builder(&world)
+            .set("compaction.automatic", "false")
+            .unwrap();
+        let builder = match rule {
+            Some(rule) => builder.retain_rule("default", rule),
+            None => builder,
+        };
+        builder.open().unwrap()
+    };
+    let newer = retain::by("newer", |entry| {
+        Ok(match entry.value()?.starts_with(b"newer") {
+            true => Retain::Drop,
+            false => Retain::Keep,
+        })
+    });
+    let db = open(Some(newer));
+    for number in 0..200 {
+        db.put(format!("k{number:03}"), "older").unwrap();
+    }
+    db.compact::<&[u8]>(..).unwrap();
+    for round in 0..3 {
+        for number in 50..60 {
+            db.put(format!("k{number:03}"), format!("newer {round}"))
+                .unwrap();
+        }
+        db.flush().unwrap();
+    }
+    db.set("compaction.automatic", "true").unwrap();
+    db.set("compaction.l0_trigger", "2").unwrap();
+    world.pool.run_all();
+    db.compact::<&[u8]>(..).unwrap();
+    let expected: Vec<_> = (0..200)
+        .filter(|number| !(50..60).contains(number))
+        .collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|number| format!("k{number:03}"))
+        .collect();
+    assert_eq!(keys(&db), expected);
+    db.close().unwrap();
+    drop(db);
+    assert_eq!(keys(&open(None)), expected);
+}
+
+#[test]
 fn who_compacts_asks_the_rule_whatever_failed_meanwhile() {
     // The second flush has booked a merge that has not run: the caller waits for it, it fails over
     // the rule, and he is told of the rule all the same.
