@@ -577,11 +577,14 @@ impl MergeOperator for AppendWhile {
     }
 }
 
+/// Who reads and then writes, and what is there afterwards.
+type Way = (&'static str, fn(&Db), &'static str);
+
 #[test]
 fn a_write_that_comes_while_a_value_is_read_is_found() {
     // Whoever reads a value and writes because of it: the other's write is not lost, and what is
     // written then follows from it.
-    let ways: [(&str, fn(&Db), &str); 4] = [
+    let ways: [Way; 4] = [
         (
             "a batch",
             |db| db.batch().set_expiry(db, "k", END).commit().unwrap(),
