@@ -1,5 +1,7 @@
 //! The command `balance`: every node has its share, and how it comes to that.
 
+use std::cell::RefCell;
+
 use clap::{Args, ValueEnum};
 use esker_rpc::message::meta::MetaLevel;
 use esker_rpc::message::own::{BalanceResponse, BalanceStep};
@@ -74,18 +76,25 @@ pub fn balance(shared: &GlobalFlags, args: &Balance) -> Outcome {
         false => change_failure("cannot balance the cluster", &error),
     })?;
     if args.wait && is_anything_left(&told) > 0 {
+        let said = RefCell::new(String::new());
         wait_for(&link, "evening out", |link| {
             // Each time it is asked for anew: who leads the meta service may be another one.
             let told = link.attempt(link.admin().balance(true))?;
+            if *said.borrow() != told.hint_message && !told.hint_message.is_empty() {
+                remark!("esker: {}", told.hint_message);
+                said.replace(told.hint_message.clone());
+            }
             Ok(is_anything_left(&told))
         })?;
     }
     show(shared, args, &told)
 }
 
-/// Steps that are left, those that are under way among them.
+/// Steps that are left, those that are under way among them; more than nothing where not all is
+/// known or was looked at.
 fn is_anything_left(told: &BalanceResponse) -> u64 {
-    told.steps.len() as u64 + u64::from(told.under_way.unsigned_abs())
+    let steps = told.steps.len() as u64 + u64::from(told.under_way.unsigned_abs());
+    steps.max(u64::from(!told.is_whole))
 }
 
 fn set_level(shared: &GlobalFlags, link: &Link, level: Option<Level>) -> Outcome {
@@ -144,8 +153,12 @@ fn summary(args: &Balance, told: &BalanceResponse) -> String {
     let more = if told.is_whole { "" } else { " and more" };
     let steps = format!("{}{more}", counted(count, "step"));
     match (count, under_way) {
-        (0, 0) => "every node has its share".to_owned(),
+        (0, 0) if told.is_whole || args.wait => "every node has its share".to_owned(),
         _ if args.wait => format!("{steps}: done, every node has its share"),
+        (0, 0) if told.hint_message.is_empty() => {
+            "nothing to begin was found, and not all was looked at".to_owned()
+        }
+        (0, 0) => told.hint_message.clone(),
         (0, _) => format!(
             "nothing more to begin; {} being changed",
             counted_as(under_way, "partition is", "partitions are")
@@ -171,3 +184,6 @@ fn spell(step: &BalanceStep) -> Value {
         "sentence": step.sentence,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ use crate::remote::agreeing::agree;
 use crate::remote::flags::{ClusterFlags, refuse_local};
 use crate::remote::link::{Link, shown};
 use crate::remote::nodes::{
-    facts, facts_of_ours, find, is_unknown_call, not_ours, note, state, unix_ms,
+    facts, facts_of_ours, find, is_unknown_call, left_on, not_ours, note, state, unix_ms,
 };
 use crate::remote::placing::{Share, add_shares, address};
 use crate::remote::refusal::change_failure;
@@ -166,10 +166,12 @@ fn drain(shared: &GlobalFlags, link: &Link, node: &str, (undo, wait): (bool, boo
     let done = link.attempt(link.admin().change_node(number, deed));
     let left = settled(&format!("cannot drain node {number}"), done)?;
     if wait {
+        // What it may have to wait for is said there.
+        if !left.is_empty() {
+            remark!("esker: {left}");
+        }
         let doing = format!("emptying node {number}");
-        wait_for(link, &doing, |link| {
-            left_on(link, number, |one| one.replicas.max(one.copies))
-        })?;
+        wait_for(link, &doing, |link| count_left(link, number, left_on))?;
     }
     let line = match (undo, wait) {
         (true, _) => format!("node {number} stays"),
@@ -181,7 +183,7 @@ fn drain(shared: &GlobalFlags, link: &Link, node: &str, (undo, wait): (bool, boo
 }
 
 /// What is left on a node, which may be gone by now.
-fn left_on(link: &Link, node: i64, of: fn(&NodeFacts) -> i32) -> Result<u64, ClientError> {
+fn count_left(link: &Link, node: i64, of: fn(&NodeFacts) -> i32) -> Result<u64, ClientError> {
     let nodes = link.attempt(link.admin().node_facts())?;
     let one = nodes.iter().find(|one| one.node == node);
     Ok(one.map_or(0, |one| u64::from(of(one).unsigned_abs())))
@@ -209,7 +211,7 @@ fn remove(shared: &GlobalFlags, link: &Link, node: &str, (yes, wait): (bool, boo
         // Its number goes last, so a node that is there has something left to do.
         let doing = format!("letting go of node {number}");
         wait_for(link, &doing, |link| {
-            left_on(link, number, |one| one.replicas.max(1))
+            count_left(link, number, |one| one.replicas.max(1))
         })?;
         left = String::new();
     }

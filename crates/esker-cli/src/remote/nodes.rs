@@ -61,11 +61,19 @@ pub fn find<'a>(facts: &'a [NodeFacts], word: &str) -> Outcome<&'a NodeFacts> {
     })
 }
 
+/// How much keeps a node from being empty; more than nothing where that is not known.
+pub fn left_on(one: &NodeFacts) -> i32 {
+    match one.copies {
+        ..0 => one.replicas.max(1),
+        copies => one.replicas.max(copies),
+    }
+}
+
 /// How a node is, in a word or two.
 pub fn state(one: &NodeFacts) -> &'static str {
     match (one.is_alive, one.stay) {
         (true, NodeStay::NS_STAYS) => "alive",
-        (true, NodeStay::NS_DRAINS) if one.replicas == 0 => "drained",
+        (true, NodeStay::NS_DRAINS) if left_on(one) == 0 => "drained",
         (true, NodeStay::NS_DRAINS) => "draining",
         (true, _) => "leaving",
         (false, NodeStay::NS_LEAVES) => "dead, leaving",
@@ -76,14 +84,17 @@ pub fn state(one: &NodeFacts) -> &'static str {
 /// What a person should know of a node, if there is anything.
 pub fn note(one: &NodeFacts, unix_ms: u64) -> Option<String> {
     let node = one.node;
-    let replicas = counted(u64::from(one.replicas.unsigned_abs()), "replica");
+    let replicas = counted(u64::from(left_on(one).unsigned_abs()), "replica");
     if !one.is_alive {
         return Some(note_of_silence(one, unix_ms));
     }
     match one.stay {
-        NodeStay::NS_DRAINS if one.replicas == 0 => Some(format!(
+        NodeStay::NS_DRAINS if left_on(one) == 0 => Some(format!(
             "node {node} is empty: `esker node remove {node}` lets go of it, `esker node drain \
              {node} --undo` keeps it"
+        )),
+        NodeStay::NS_DRAINS if one.copies < 0 => Some(format!(
+            "node {node} is being emptied: nobody knows yet what it has"
         )),
         NodeStay::NS_DRAINS => Some(format!("node {node} is being emptied: {replicas} left")),
         NodeStay::NS_LEAVES => Some(format!(

@@ -46,7 +46,7 @@ wire_struct! {
         10 leads: i32,
         /// Groups that have a member on it, or are to have one.
         11 replicas: i32,
-        /// Replicas on its disk.
+        /// Replicas on its disk; -1 where nobody knows, 0 where it is dead for good.
         12 copies: i32,
         /// Of its groups those that nobody leads.
         13 leaderless: i32,

@@ -57,7 +57,7 @@ pub enum Memory {
 ///
 /// Reads are of a state that the leader has confirmed to be the newest.
 pub fn answer(state: &State, live: &Live, call: &MetaCall, unix_ms: u64) -> Decision {
-    if state.cluster.is_none() {
+    if is_too_early(state, live, call) {
         return Decision::Answer(refused(call, ErrorCode::ServiceNotActive));
     }
     let deed = match call {
@@ -248,6 +248,18 @@ pub fn refused(call: &MetaCall, code: ErrorCode) -> MetaAnswer {
         MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
         _ => no_security(),
     })
+}
+
+/// Whether nobody can say yet what is asked: the cluster has not begun, or the answer depends on
+/// what nodes have, and not all were heard. Clients ask again, and nodes are heard within seconds.
+fn is_too_early(state: &State, live: &Live, call: &MetaCall) -> bool {
+    let counts_nodes = match call {
+        MetaCall::ShowNodes(_) | MetaCall::Balance(_) => true,
+        // A table that is there already is placed.
+        MetaCall::CreateTable(request) => state.table(&request.app_name).is_none(),
+        _ => false,
+    };
+    state.cluster.is_none() || counts_nodes && !live.is_informed(state)
 }
 
 /// What comes of a move that can be begun.

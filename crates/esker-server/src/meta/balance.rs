@@ -31,6 +31,10 @@ pub struct Plan {
     pub steps: Vec<Move>,
     /// All was looked at, and nothing follows.
     pub is_whole: bool,
+    /// Groups of tables whose members are not those that are wished, as far as anybody knows.
+    pub under_way: usize,
+    /// Groups without a leader that was heard, of which nothing moves.
+    pub unheard: usize,
 }
 
 /// What is begun at once.
@@ -60,8 +64,12 @@ pub fn plan(state: &State, live: &Live) -> Plan {
     planner.leads(STEPS_MAX);
     planner.moves(STEPS_MAX);
     planner.leads(STEPS_MAX);
+    let unheard = planner.model.unheard;
+    let is_seen = planner.looks_left > 0 && planner.steps.len() < STEPS_MAX;
     Plan {
-        is_whole: planner.looks_left > 0 && planner.steps.len() < STEPS_MAX,
+        is_whole: is_seen && unheard == 0,
+        under_way: planner.model.under_way,
+        unheard,
         steps: planner.steps,
     }
 }
@@ -85,8 +93,9 @@ pub fn round(state: &State, live: &Live) -> Round {
         let most = BALANCE_MOVES_MAX.saturating_sub(under_way);
         planner.moves(planner.steps.len() + most);
     }
+    let knows_all = planner.model.unheard == 0 && planner.looks_left > 0;
     let mut round = Round {
-        is_done: planner.steps.is_empty() && under_way == 0,
+        is_done: planner.steps.is_empty() && under_way == 0 && knows_all,
         ..Round::default()
     };
     for step in planner.steps {
@@ -132,11 +141,6 @@ pub fn spread(state: &State, live: &Live) -> Spread {
         leads: deviation(&all.leads),
         replicas: deviation(&all.replicas),
     }
-}
-
-/// Groups of tables whose members are not those that are wished, as far as anybody knows.
-pub fn under_way(state: &State, live: &Live) -> usize {
-    Model::new(state, live).under_way
 }
 
 /// Whether every node that lives has done so for a while: one that comes and goes would draw leads

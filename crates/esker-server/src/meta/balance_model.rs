@@ -57,6 +57,8 @@ pub(crate) struct Model<'a> {
     pub(crate) all: Shares,
     /// Groups that are not what they are wished to be.
     pub(crate) under_way: usize,
+    /// Groups without a leader that was heard: what is to be done there nobody knows.
+    pub(crate) unheard: usize,
 }
 
 impl<'a> Model<'a> {
@@ -72,6 +74,7 @@ impl<'a> Model<'a> {
             tables: Vec::new(),
             all: Shares::of(&nodes),
             under_way: 0,
+            unheard: 0,
             nodes,
         };
         let mut tables: BTreeMap<TableId, TablePieces> = BTreeMap::new();
@@ -85,6 +88,7 @@ impl<'a> Model<'a> {
             let known = live.group(*group);
             let rests = known.is_none_or(|known| is_at_rest(row, &known.configuration));
             model.under_way += usize::from(!rests);
+            model.unheard += usize::from(live.led_group(*group).is_none());
             let table = tables.entry(id).or_insert_with(|| TablePieces {
                 pieces: Vec::new(),
                 shares: Shares::of(&model.nodes),

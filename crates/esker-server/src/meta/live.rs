@@ -249,6 +249,22 @@ impl Live {
         2 * self.alive(state).count() <= state.nodes.len()
     }
 
+    /// Whether this leader has heard every node, or has listened for as long as one that lives may
+    /// be silent: before that it would take for dead, or for empty, whom it does not know.
+    pub fn is_informed(&self, state: &State) -> bool {
+        let is_heard = |node: &NodeId| self.nodes.contains_key(node);
+        self.watched_ms >= ALIVE_MS || state.nodes.keys().all(is_heard)
+    }
+
+    /// A group that has members which nobody has told yet.
+    pub fn unheard_group(&self, state: &State) -> Option<GroupId> {
+        // Members of one that never had a leader are those that are wished.
+        let mut groups = state.partitions.keys();
+        let is_unheard =
+            |group: &&GroupId| state.is_settled(**group) && !self.groups.contains_key(*group);
+        groups.find(is_unheard).copied()
+    }
+
     /// The nodes that live.
     pub fn alive<'a>(&'a self, state: &'a State) -> impl Iterator<Item = NodeId> + 'a {
         let nodes = state.nodes.keys().copied();
@@ -289,14 +305,8 @@ impl Live {
             let why = format!("{members} groups have a member on node {id}: drain it first");
             return Some(Refusal::new(Cause::NodeInUse, why));
         }
-        // Members of one that never had a leader are those that are wished.
-        let mut groups = state
-            .partitions
-            .keys()
-            .filter(|group| state.is_settled(**group));
-        let unknown = groups.find(|group| !self.groups.contains_key(group));
-        unknown.map(|group| {
-            let partition = PartitionId::of(*group);
+        self.unheard_group(state).map(|group| {
+            let partition = PartitionId::of(group);
             let why = format!("nobody has heard yet who the members of {partition} are");
             Refusal::new(Cause::NodeInUse, why)
         })

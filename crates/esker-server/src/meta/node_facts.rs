@@ -7,10 +7,11 @@ use esker_rpc::codec::scalars::{Address, Gpid};
 use esker_rpc::error::ErrorName;
 use esker_rpc::message::own::{BalanceResponse, BalanceStep, NodeFacts, NodeStay};
 
-use crate::meta::balance::{plan, under_way};
+use crate::meta::balance::plan;
 use crate::meta::balance_planner::{Move, What};
 use crate::meta::describe::wire_level;
 use crate::meta::ids::{META, PartitionId};
+use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveNode};
 use crate::meta::rows::{Level, NodeRow, Stay};
 use crate::meta::state::State;
@@ -18,13 +19,18 @@ use crate::meta::state::State;
 /// Steps of a plan that are told: what nodes say to one another has room for so many.
 const STEPS_TOLD_MAX: usize = 1000;
 
+/// Said of a node whose replicas are not known.
+const COPIES_UNKNOWN: i32 = -1;
+
 /// All nodes, and what counts on them.
 pub(crate) fn node_facts(state: &State, live: &Live) -> Vec<NodeFacts> {
-    let mut facts: BTreeMap<NodeId, NodeFacts> = state
-        .nodes
-        .iter()
-        .map(|(node, row)| (*node, facts_of(state, live, *node, row)))
-        .collect();
+    let knows_groups = live.unheard_group(state).is_none();
+    let mut facts: BTreeMap<NodeId, NodeFacts> = BTreeMap::new();
+    for (node, row) in &state.nodes {
+        let mut one = facts_of(state, live, *node, row);
+        one.copies = copies(live, *node, knows_groups);
+        facts.insert(*node, one);
+    }
     for group in state.partitions.keys() {
         let is_led = live.led_group(*group).is_some();
         if let Some(known) = live.group(*group).filter(|_| *group != META)
@@ -70,11 +76,21 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
         },
         leads: 0,
         replicas: 0,
-        copies: heard.map_or(0, |node| number(node.replicas().count())),
+        copies: COPIES_UNKNOWN,
         leaderless: 0,
         space_total: space(|node| node.report.space_total_bytes),
         space_free: space(|node| node.report.space_free_bytes),
         successor: live.successor(state, node).map_or(0, |other| long(other.0)),
+    }
+}
+
+/// Replicas that a node has. What one has that is dead counts no more: only who counts on it does,
+/// and as long as that is not known of every group nothing is.
+fn copies(live: &Live, node: NodeId, knows_groups: bool) -> i32 {
+    match live.node(node) {
+        Some(heard) if live.silent_ms(node) < QUICK_MS => number(heard.replicas().count()),
+        _ if live.silent_ms(node) >= QUICK_MS && knows_groups => 0,
+        _ => COPIES_UNKNOWN,
     }
 }
 
@@ -109,11 +125,14 @@ pub(crate) fn balance(state: &State, live: &Live) -> BalanceResponse {
     let told = plan.steps.iter().take(STEPS_TOLD_MAX);
     BalanceResponse {
         err: ErrorName::OK,
-        hint_message: String::new(),
+        hint_message: match plan.unheard {
+            0 => String::new(),
+            count => format!("{count} partitions have no leader, and nothing of them moves"),
+        },
         level: wire_level(level),
         steps: told.map(|step| wire_step(state, step)).collect(),
         is_whole: plan.is_whole && plan.steps.len() <= STEPS_TOLD_MAX,
-        under_way: number(under_way(state, live)),
+        under_way: number(plan.under_way),
     }
 }
 
@@ -142,3 +161,6 @@ fn wire_step(state: &State, step: &Move) -> BalanceStep {
 fn number(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

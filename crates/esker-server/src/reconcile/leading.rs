@@ -252,11 +252,12 @@ impl Leading {
             }
         }
         let Some(live) = &mut self.live else { return };
-        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        live.pass(elapsed_ms);
         if !self.is_current {
+            // Nobody is heard before, so nobody was watched either.
             return self.look_current(draw);
         }
+        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        live.pass(elapsed_ms);
         self.propose_due(state, now, draw);
     }
 

@@ -115,3 +115,25 @@ fn one_that_is_to_go_says_how_far_it_is() {
         )
     );
 }
+
+#[test]
+fn what_nobody_knows_is_not_empty() {
+    let one = |replicas, copies| NodeFacts {
+        stay: NodeStay::NS_DRAINS,
+        replicas,
+        copies,
+        ..node(2)
+    };
+    let left = [(0, 0), (5, 2), (0, 3), (0, -1), (7, -1)].map(|(a, b)| left_on(&one(a, b)));
+    assert_eq!(left, [0, 5, 3, 1, 7]);
+    let unknown = one(0, -1);
+    assert_eq!(state(&unknown), "draining");
+    assert_eq!(
+        note(&unknown, 0).unwrap(),
+        "node 2 is being emptied: nobody knows yet what it has"
+    );
+    assert_eq!(
+        note(&one(0, 3), 0).unwrap(),
+        "node 2 is being emptied: 3 replicas left"
+    );
+}
