@@ -158,9 +158,13 @@ fn ask_to_stop(roster: &Roster, row: &Row) -> Outcome {
     signal(row.number, process, "-TERM")
 }
 
-/// Ends a node at once.
+/// Ends a node at once. Of one that is dead the number may be another process's by now.
 pub fn kill(roster: &Roster, row: &Row) -> Outcome {
-    signal(row.number, look(roster, row), "-KILL")?;
+    let process = look(roster, row);
+    if process.condition == Condition::Dead {
+        return Ok(());
+    }
+    signal(row.number, process, "-KILL")?;
     match is_gone_by(roster, row, Instant::now() + ENDING_MAX) {
         true => Ok(()),
         false => Err(Failure::failed(format!("node {} does not end", row.number))),
@@ -176,3 +180,6 @@ fn is_gone_by(roster: &Roster, row: &Row, deadline: Instant) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests;

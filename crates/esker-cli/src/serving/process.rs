@@ -78,8 +78,13 @@ pub fn is_held(dir: &Path) -> bool {
     looked.is_err_and(|error| error.kind() == ErrorKind::Locked)
 }
 
-/// Sends a signal to a process.
+/// Sends a signal to a process that was seen to live.
 pub fn signal(number: u64, process: Process, signal: &str) -> Outcome {
+    // 0 would be the group of this process.
+    if process.pid == 0 || process.condition == Condition::Dead {
+        let told = format!("node {number} has no process that takes a signal");
+        return Err(Failure::failed(told));
+    }
     let sent = Command::new("kill")
         .args([signal, &process.pid.to_string()])
         .output();
