@@ -12,11 +12,11 @@ use esker_rpc::message::own::{ChangeNodeRequest, MoveReplicaRequest, NodeDeed};
 use crate::meta::command::{Deed, Wish};
 use crate::meta::ids::{META, PartitionId, TableId};
 use crate::meta::limits::QUICK_MS;
-use crate::meta::live::{Live, LiveNode};
+use crate::meta::live::{Live, LiveGroup, LiveNode};
 use crate::meta::mending::is_at_rest;
 use crate::meta::node_facts::groups_on;
 use crate::meta::outcome::{Cause, Refusal};
-use crate::meta::rows::{Level, NodeRow, Stay};
+use crate::meta::rows::{Level, NodeRow, PartitionRow, Stay};
 use crate::meta::state::State;
 use crate::meta::touched::Result;
 
@@ -231,7 +231,13 @@ pub(crate) fn proposed(
     }
 }
 
-fn shift(state: &State, live: &Live, group: GroupId, from: NodeId, to: NodeId) -> Result<Moved> {
+/// The group as it is led, if something of it can be moved now.
+fn movable<'a>(
+    state: &State,
+    live: &'a Live,
+    group: GroupId,
+    row: &PartitionRow,
+) -> Result<&'a LiveGroup> {
     let name = name_of(state, group);
     if state
         .cluster
@@ -241,8 +247,6 @@ fn shift(state: &State, live: &Live, group: GroupId, from: NodeId, to: NodeId) -
         let why = "nothing moves at this level: `esker balance --level steady` raises it";
         return Err(Refusal::new(Cause::Frozen, why));
     }
-    let row = state.partitions.get(&group);
-    let row = row.ok_or_else(|| bad("there is no such partition"))?;
     let Some(known) = live.led_group(group).filter(|_| state.is_settled(group)) else {
         let why = format!("{name} has no leader at the moment: ask again in a while");
         return Err(Refusal::new(Cause::Stale, why));
@@ -251,6 +255,13 @@ fn shift(state: &State, live: &Live, group: GroupId, from: NodeId, to: NodeId) -
         let why = format!("the replicas of {name} are being changed: ask again in a while");
         return Err(Refusal::new(Cause::Stale, why));
     }
+    Ok(known)
+}
+
+fn shift(state: &State, live: &Live, group: GroupId, from: NodeId, to: NodeId) -> Result<Moved> {
+    let name = name_of(state, group);
+    let row = partition(state, group)?;
+    movable(state, live, group, row)?;
     let mut wished = row.wished.iter();
     let Some((replica, _)) = wished.find(|one| *one.1 == from) else {
         return Err(bad(&format!(
@@ -308,10 +319,7 @@ fn hand_over(
 ) -> Result<Moved> {
     let name = name_of(state, group);
     found(state, to)?;
-    let Some(known) = live.led_group(group) else {
-        let why = format!("{name} has no leader at the moment: ask again in a while");
-        return Err(Refusal::new(Cause::Stale, why));
-    };
+    let known = movable(state, live, group, partition(state, group)?)?;
     if let Some(from) = from.filter(|from| *from != known.node) {
         let (leads, from) = (known.node.0, from.0);
         return Err(bad(&format!(
@@ -358,6 +366,11 @@ fn node_at(state: &State, live: &Live, address: Address) -> Result<NodeId> {
         .map(|one| *one.0)
         .max_by_key(|node| live.is_alive(*node));
     node.ok_or_else(|| Refusal::new(Cause::NoNode, "there is no node at that address"))
+}
+
+fn partition(state: &State, group: GroupId) -> Result<&PartitionRow> {
+    let row = state.partitions.get(&group);
+    row.ok_or_else(|| bad("there is no such partition"))
 }
 
 fn found(state: &State, node: NodeId) -> Result<&NodeRow> {

@@ -264,6 +264,11 @@ fn a_replica_and_a_lead_are_moved_by_hand() {
         ErrorCode::InvalidState,
         "being changed",
     );
+    has(
+        &trial.moves(0, leader, follower, true),
+        ErrorCode::InvalidState,
+        "being changed",
+    );
     trial.even_out(20);
     let now = trial.nodes_of(0);
     assert_eq!((wire(now[0]), wire(now[1])), (leader, free));
@@ -297,12 +302,14 @@ fn a_replica_and_a_lead_are_moved_by_hand() {
     trial.done(Deed::SetLevel {
         level: Level::Frozen,
     });
-    let told = trial.moves(0, leader, follower, false);
-    has(
-        &told,
-        ErrorCode::StateFreezed,
-        "`esker balance --level steady`",
-    );
+    for (to, is_lead) in [(follower, false), (leader, true)] {
+        let told = trial.moves(0, free, to, is_lead);
+        has(
+            &told,
+            ErrorCode::StateFreezed,
+            "`esker balance --level steady`",
+        );
+    }
 }
 
 #[test]
