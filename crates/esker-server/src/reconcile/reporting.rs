@@ -7,7 +7,7 @@ use esker_raft::{GroupId, Member, ReplicaId, Status};
 use crate::meta::ids::ClusterId;
 use crate::meta::report::{ReplicaReport, Report, Role};
 use crate::meta::rows::Addresses;
-use crate::node::{Found, Identity, NodeEvent, Replicas, View};
+use crate::node::{Found, Identity, NodeEvent, Replicas, View, stall};
 use crate::reconcile::knowledge::Knowledge;
 
 /// Who reports, and where it is reached.
@@ -38,6 +38,8 @@ pub struct Reporter {
     damaged: BTreeMap<Member, String>,
     /// The last replica of each group that was destroyed here since the node was opened.
     destroyed: BTreeMap<GroupId, ReplicaId>,
+    /// The raft log has no room, so no replica here goes on.
+    log_is_full: bool,
 }
 
 impl Reporter {
@@ -47,7 +49,13 @@ impl Reporter {
             home,
             damaged: found.damaged.iter().cloned().collect(),
             destroyed: BTreeMap::new(),
+            log_is_full: false,
         }
+    }
+
+    /// Whether the raft log has no room. True if meta should hear of it at once.
+    pub fn set_log_is_full(&mut self, is_full: bool) -> bool {
+        std::mem::replace(&mut self.log_is_full, is_full) != is_full
     }
 
     /// Whose reports these are.
@@ -88,7 +96,11 @@ impl Reporter {
         for view in &views {
             let status = statuses.get(&view.member.group);
             let status = status.filter(|status| status.replica == view.member.replica);
-            told.insert(view.member, of_view(view, status));
+            let mut report = of_view(view, status);
+            if self.log_is_full && report.stall.is_none() {
+                report.stall = Some(stall::LOG_HAS_NO_ROOM.to_owned());
+            }
+            told.insert(view.member, report);
         }
         for (member, why) in &self.damaged {
             let report = told.entry(*member).or_insert_with(|| nothing_of(*member));

@@ -244,6 +244,11 @@ impl Brain {
         }
     }
 
+    /// Whether the raft log has no room.
+    pub(crate) fn log_is_full(&mut self, is_full: bool) {
+        self.is_news |= self.reporter.set_log_is_full(is_full);
+    }
+
     /// Does what the leader's side wants done; what consensus is to be asked comes back.
     pub(crate) fn out(&mut self) -> Vec<Ask> {
         let mut asks = Vec::new();

@@ -96,6 +96,7 @@ impl RaftThread {
             Told::Request(ask) | Told::Stage(ask) => {
                 if let Ask::LogPressure(pressure) = &ask {
                     self.shortage.log_is_full = pressure.has_no_room;
+                    self.brain.log_is_full(pressure.has_no_room);
                 }
                 self.consensus.ask(ask, now);
             }

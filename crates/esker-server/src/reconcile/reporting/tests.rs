@@ -167,3 +167,19 @@ fn what_was_destroyed_here_is_told_for_it_is_never_made_again() {
     let lost = [(GroupId(30), ReplicaId(5)), (GroupId(31), ReplicaId(1))];
     assert_eq!(report(&reporter).lost, lost);
 }
+
+#[test]
+fn no_replica_goes_on_while_the_raft_log_has_no_room() {
+    let mut reporter = Reporter::new(home(), &Found::default());
+    let stalls = |reporter: &Reporter| {
+        let told = report(reporter).replicas;
+        told.into_iter().map(|one| one.stall).collect::<Vec<_>>()
+    };
+    assert_eq!(stalls(&reporter), [None, None, None]);
+    assert!(reporter.set_log_is_full(true), "meta hears of it at once");
+    assert!(!reporter.set_log_is_full(true));
+    let why = || Some(stall::LOG_HAS_NO_ROOM.to_owned());
+    assert_eq!(stalls(&reporter), [why(), why(), why()]);
+    assert!(reporter.set_log_is_full(false));
+    assert_eq!(stalls(&reporter), [None, None, None]);
+}
