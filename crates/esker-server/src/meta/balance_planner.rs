@@ -9,6 +9,10 @@ use crate::meta::ids::PartitionId;
 use crate::meta::live::Live;
 use crate::meta::state::State;
 
+/// Edges that are listed for the price of a look: it takes less to list one than to follow it, and
+/// all are listed anew for each step.
+const EDGES_PER_LOOK: usize = 4;
+
 /// What moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
@@ -130,7 +134,8 @@ impl<'a> Planner<'a> {
         if !self.is_uneven(leads) {
             return None;
         }
-        let edges = self.edges(table..table + 1, |_, _| true);
+        let (edges, looks) = self.edges(table..table + 1, |_, _| true);
+        self.looks_left = self.looks_left.saturating_sub(looks);
         path(&edges, leads, &self.model.open, &mut self.looks_left)
     }
 
@@ -144,7 +149,8 @@ impl<'a> Planner<'a> {
             let leads = &tables[table].shares.leads;
             leads[&edge.from] > leads[&edge.to]
         };
-        let edges = self.edges(0..tables.len(), has_more);
+        let (edges, looks) = self.edges(0..tables.len(), has_more);
+        self.looks_left = self.looks_left.saturating_sub(looks);
         let leads = &self.model.all.leads;
         let path = path(&edges, leads, &self.model.open, &mut self.looks_left)?;
         let used: BTreeSet<usize> = path.iter().map(|edge| edge.at.0).collect();
@@ -160,12 +166,13 @@ impl<'a> Planner<'a> {
         (!used.into_iter().any(is_worse)).then_some(path)
     }
 
-    /// The edges of some tables, by the node that they lead away from.
+    /// The edges of some tables, by the node that they lead away from, and how many looks that was.
     fn edges(
         &self,
         tables: std::ops::Range<usize>,
         is_used: impl Fn(&Edge, usize) -> bool,
-    ) -> BTreeMap<NodeId, Vec<Edge>> {
+    ) -> (BTreeMap<NodeId, Vec<Edge>>, usize) {
+        let mut looked = 0;
         let mut edges: BTreeMap<NodeId, Vec<Edge>> = BTreeMap::new();
         for table in tables {
             let pieces = self.model.tables[table].pieces.iter().enumerate();
@@ -175,6 +182,7 @@ impl<'a> Planner<'a> {
                     continue;
                 };
                 for (heir, to) in piece.wished.iter().filter(|one| *one.1 != from) {
+                    looked += 1;
                     let edge = Edge {
                         at: (table, number),
                         heir: *heir,
@@ -188,7 +196,7 @@ impl<'a> Planner<'a> {
                 }
             }
         }
-        edges
+        (edges, looked / EDGES_PER_LOOK)
     }
 
     fn move_in(&mut self, table: usize) -> Option<((usize, usize), ReplicaId, NodeId)> {
@@ -309,6 +317,9 @@ fn path(
     open: &BTreeSet<NodeId>,
     looks_left: &mut usize,
 ) -> Option<Vec<Edge>> {
+    if *looks_left == 0 {
+        return None;
+    }
     let least = open.iter().map(|node| leads[node]).min()?;
     let mut sources: Vec<NodeId> = edges.keys().copied().collect();
     sources.sort_by_key(|node| (std::cmp::Reverse(leads[node]), *node));
