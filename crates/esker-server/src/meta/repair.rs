@@ -5,7 +5,7 @@ use esker_raft::NodeId;
 use crate::meta::change_nodes::check_label;
 use crate::meta::command::{Command, Deed};
 use crate::meta::ids::TableId;
-use crate::meta::limits::REPAIRS_MAX;
+use crate::meta::limits::{QUICK_MS, REPAIRS_MAX};
 use crate::meta::live::Live;
 use crate::meta::mending::Mending;
 use crate::meta::rows::{Level, NodeRow, Stay, TableStatus};
@@ -100,7 +100,9 @@ fn opened(state: &State, live: &Live) -> Vec<Deed> {
 /// Nodes that are to leave, or joined anew without what they had, and on which nothing counts.
 fn removed(state: &State, live: &Live) -> Vec<Deed> {
     let leaves = |node: NodeId, row: &NodeRow| {
-        row.stay == Stay::Leaves || live.successor(state, node).is_some()
+        // At another one's address it may be on its way back with its own.
+        let is_replaced = live.successor(state, node).is_some();
+        row.stay == Stay::Leaves || is_replaced && live.silent_ms(node) >= QUICK_MS
     };
     let leaving = state
         .nodes

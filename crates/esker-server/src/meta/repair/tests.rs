@@ -2,7 +2,7 @@
 
 use esker_raft::NodeId;
 
-use crate::meta::trial::{Trial, UNIX_MS, addresses, new_table};
+use crate::meta::trial::{Trial, UNIX_MS, addresses, new_node, new_table, report};
 
 use super::*;
 
@@ -79,4 +79,28 @@ fn a_dropped_table_is_forgotten_at_its_end() {
 #[test]
 fn nothing_is_due_before_the_cluster_begins() {
     assert_eq!(repairs(&State::default(), &Live::new(), UNIX_MS), []);
+}
+
+#[test]
+fn a_node_at_whose_address_another_one_is_has_time_to_come_back() {
+    let mut trial = Trial::new(3);
+    let node = crate::meta::command::NewNode {
+        addresses: addresses(3),
+        ..new_node(4, "")
+    };
+    trial.done(Deed::RegisterNode { node });
+    let there = crate::meta::report::Report {
+        addresses: addresses(3),
+        ..report(4)
+    };
+    trial.reports.insert(NodeId(4), there);
+    trial.reports.remove(&NodeId(3));
+    trial.live = Live::new();
+    for second in 1..=10 {
+        trial.hear();
+        let due = repairs(&trial.state, &trial.live, UNIX_MS);
+        let removal = Deed::RemoveNode { node: NodeId(3) };
+        let is_removed = due.iter().any(|one| one.deed == removal);
+        assert_eq!(is_removed, second == 10, "{second} s");
+    }
 }
