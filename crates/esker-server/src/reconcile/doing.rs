@@ -61,7 +61,9 @@ pub fn actions(
                 let is_it = status.replica == replica;
                 is_it && status.applied == 0 && !status.configuration.votes(replica)
             });
-            (waits && group != META).then_some(Action::Purge(Member { group, replica }))
+            // Of the meta group only what says itself that it has applied nothing and has no vote.
+            (waits && (group != META || status.is_some()))
+                .then_some(Action::Purge(Member { group, replica }))
         }
         Directive::Change {
             group,

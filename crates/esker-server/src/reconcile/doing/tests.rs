@@ -109,6 +109,24 @@ fn replicas_of_a_forgotten_table_go_and_those_of_meta_never() {
 }
 
 #[test]
+fn a_replica_of_meta_that_never_was_a_member_goes_and_no_other() {
+    let discard = |replica| Directive::Discard {
+        group: META,
+        replica: ReplicaId(replica),
+    };
+    let of_meta = |here, applied| {
+        let status = status(here, 1, 5);
+        let statuses = BTreeMap::from([(META, Status { applied, ..status })]);
+        let mut draw = || RequestId(1);
+        actions(vec![discard(here)], &statuses, &mut draw)
+    };
+    assert!(matches!(of_meta(4, 0)[..], [Action::Purge(_)]));
+    assert!(of_meta(4, 1).is_empty(), "it has applied");
+    assert!(of_meta(3, 0).is_empty(), "it votes");
+    assert!(told(discard(4), None).is_empty(), "nobody knows");
+}
+
+#[test]
 fn members_change_at_the_leader_and_upon_the_version_that_was_meant() {
     let (leads, follows) = (status(1, 1, 5), status(2, 1, 5));
     assert!(matches!(
