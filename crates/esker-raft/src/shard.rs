@@ -154,6 +154,12 @@ impl Shard {
         found.change(token, change, &mut self.out)
     }
 
+    /// Whether the lead of a group is being handed over, so that nothing is proposed.
+    pub fn is_transferring(&self, group: GroupId) -> bool {
+        let found = self.groups.get(&group);
+        found.is_some_and(|group| group.raw.raft.lead_transferee.is_some())
+    }
+
     /// Hands the lead of a group to a voter.
     pub fn transfer(&mut self, group: GroupId, to: ReplicaId) -> Result<(), Refusal> {
         self.touch(group)?.transfer(to)

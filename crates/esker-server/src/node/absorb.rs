@@ -215,7 +215,7 @@ impl Consensus {
             leader,
         });
         match lead {
-            Lead::Nobody => {}
+            Lead::Nobody | Lead::Leaving => {}
             Lead::There(_) => self.answer_seat(group),
             Lead::Here => self.admit_held(group, now),
         }
@@ -238,7 +238,7 @@ impl Consensus {
     }
 
     // Who has waited for a leader is served by this one.
-    fn admit_held(&mut self, group: GroupId, now: Now) {
+    pub(crate) fn admit_held(&mut self, group: GroupId, now: Now) {
         let Some(seat) = self.seats.get_mut(&group) else {
             return;
         };

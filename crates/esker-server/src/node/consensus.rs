@@ -42,6 +42,8 @@ pub struct Consensus {
     pub(crate) written: BTreeSet<GroupId>,
     /// Groups with requests that wait for a leader.
     pub(crate) holding: BTreeSet<GroupId>,
+    /// Groups whose lead this replica hands over.
+    leaving: BTreeSet<GroupId>,
     /// Groups of which it is known which replica leads and not on which node.
     pub(crate) unplaced: BTreeSet<GroupId>,
     pub(crate) waiting: BTreeMap<Token, Waiting>,
@@ -77,6 +79,7 @@ impl Consensus {
             seats: BTreeMap::new(),
             written: BTreeSet::new(),
             holding: BTreeSet::new(),
+            leaving: BTreeSet::new(),
             unplaced: BTreeSet::new(),
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
@@ -120,7 +123,10 @@ impl Consensus {
             } => self.change(request, group, &change),
             Ask::Transfer { request, group, to } => {
                 let reply = match self.shard.transfer(group, to) {
-                    Ok(()) => Reply::Done(Answer::Nothing),
+                    Ok(()) => {
+                        self.leave(group);
+                        Reply::Done(Answer::Nothing)
+                    }
                     Err(refusal) => self.refused(group, refusal),
                 };
                 self.reply(request, reply);
@@ -153,6 +159,7 @@ impl Consensus {
             }
         }
         self.let_go_of_late(now);
+        self.stay(now);
         for group in std::mem::take(&mut self.written) {
             self.propose(group, now);
         }
@@ -219,7 +226,7 @@ impl Consensus {
         }
         match (seat.lead, held) {
             (Lead::There(node), _) => self.reply(request, Reply::NotLeader(node)),
-            (Lead::Nobody, held) => {
+            (Lead::Nobody | Lead::Leaving, held) => {
                 self.waiting_bytes += held.size_bytes();
                 seat.held.push_back((now.monotonic + HOLD_MAX, held));
                 self.holding.insert(group);
@@ -264,6 +271,14 @@ impl Consensus {
             return;
         };
         let writes = std::mem::take(&mut seat.writes);
+        if seat.lead == Lead::Leaving {
+            // They came in the turn in which it began.
+            let held = writes.into_iter().map(Held::Write);
+            seat.held
+                .extend(held.map(|one| (now.monotonic + HOLD_MAX, one)));
+            self.holding.insert(group);
+            return;
+        }
         let stamp = Stamp {
             unix_us: now.unix_us,
             default_ttl_s: self.replicas.table_of(group).default_ttl_s,
@@ -380,6 +395,33 @@ impl Consensus {
         }
     }
 
+    // The lead of a group is being handed over. Nobody is told that the node is busy: within
+    // milliseconds another one leads, or this one stays.
+    fn leave(&mut self, group: GroupId) {
+        if let Some(seat) = self.seats.get_mut(&group)
+            && seat.lead == Lead::Here
+            && self.shard.is_transferring(group)
+        {
+            seat.lead = Lead::Leaving;
+            self.leaving.insert(group);
+        }
+    }
+
+    // Nothing came of handing these over: this replica leads on.
+    fn stay(&mut self, now: Now) {
+        let leaving = self.leaving.iter().copied();
+        let ended = leaving.filter(|group| !self.shard.is_transferring(*group));
+        for group in ended.collect::<Vec<_>>() {
+            self.leaving.remove(&group);
+            if let Some(seat) = self.seats.get_mut(&group)
+                && seat.lead == Lead::Leaving
+            {
+                seat.lead = Lead::Here;
+                self.admit_held(group, now);
+            }
+        }
+    }
+
     // Requests that have waited for a leader for too long.
     fn let_go_of_late(&mut self, now: Now) {
         let mut late = Vec::new();
@@ -409,7 +451,7 @@ impl Consensus {
         };
         let node = match seat.lead {
             Lead::There(node) => node,
-            Lead::Here | Lead::Nobody => None,
+            Lead::Here | Lead::Leaving | Lead::Nobody => None,
         };
         let held = seat.held.drain(..).map(|(_, held)| held);
         let queued = seat.writes.drain(..).map(Held::Write);

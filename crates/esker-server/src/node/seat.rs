@@ -16,6 +16,8 @@ pub enum Lead {
     Nobody,
     /// This replica.
     Here,
+    /// This replica, which hands the lead over: whoever asks waits for what comes of it.
+    Leaving,
     /// Another one, on that node if it is known where.
     There(Option<NodeId>),
 }

@@ -37,6 +37,7 @@ struct Group {
     waiting: BTreeMap<u64, NodeId>,
     acknowledged: Vec<u64>,
     undone: Vec<u64>,
+    busy: u64,
     counted: BTreeSet<i64>,
     incr_asked: u64,
     next_replica: u64,
@@ -196,6 +197,28 @@ impl World {
         self.nodes[at].ask(write(request, group, &incr), self.tick);
     }
 
+    // The lead of a group goes to another voter, as the balancer has it.
+    fn hand_over_some(&mut self) {
+        let groups: Vec<GroupId> = self.groups.keys().copied().collect();
+        for group in groups {
+            let leader = self.nodes.iter().position(|node| node.is_leader(group));
+            let Some(at) = leader.filter(|_| self.dice.one_in(60)) else {
+                continue;
+            };
+            let Some(status) = self.nodes[at].status(group) else {
+                continue;
+            };
+            let voters = status.configuration.voters.iter();
+            let others: Vec<_> = voters.filter(|it| **it != status.replica).collect();
+            let pick = self.dice.below(others.len().max(1) as u64) as usize;
+            if let Some(&&to) = others.get(pick) {
+                let request = self.request(group, at, Asked::Change);
+                let ask = Ask::Transfer { request, group, to };
+                self.nodes[at].ask(ask, self.tick);
+            }
+        }
+    }
+
     // A node loses its disk and joins its groups under new ids, by way of those that are left.
     fn move_some(&mut self, is_calm: bool) {
         let all_up = self.nodes.iter().all(Node::is_up);
@@ -306,6 +329,9 @@ impl World {
         if self.has_moves {
             self.move_some(is_calm);
         }
+        if !is_calm {
+            self.hand_over_some();
+        }
         for (to, frame) in self.net.arrived(tick, &self.cut) {
             let node = self.nodes.iter_mut().find(|node| node.id == to);
             node.unwrap().ask(Ask::Frame(frame), tick);
@@ -386,8 +412,9 @@ impl World {
                     assert_eq!(incr.error, Status::OK);
                     assert!(known.counted.insert(incr.new_value), "counted twice");
                 }
-                (Asked::Put(_), Reply::Undone | Reply::Busy | Reply::NotLeader(_)) => {
+                (Asked::Put(_), reply @ (Reply::Undone | Reply::Busy | Reply::NotLeader(_))) => {
                     known.undone.push(request.0);
+                    known.busy += u64::from(reply == Reply::Busy);
                 }
                 (Asked::Put(_) | Asked::Incr, Reply::Done(Answer::Key(other))) => {
                     // A mistake of the test's own may mix them up; it is found by what is lost.
@@ -465,6 +492,10 @@ impl World {
                 known.waiting.is_empty(),
                 "seed {seed}: not answered: {:?}",
                 known.waiting
+            );
+            assert_eq!(
+                known.busy, 0,
+                "seed {seed}: a node with nothing to do is busy"
             );
             assert!(
                 known.acknowledged.len() > 20,
