@@ -271,6 +271,23 @@ impl Trial {
         }
     }
 
+    /// The node falls silent, and whoever it led is led by another.
+    pub fn silence(&mut self, node: u64) {
+        let gone = self.reports.remove(&NodeId(node));
+        for one in gone.expect("a node that reports").replicas {
+            let Some(members) = one.configuration else {
+                continue;
+            };
+            let mut nodes = members.nodes.values().copied();
+            let Some(heir) = nodes.find(|at| self.reports.contains_key(at)) else {
+                continue;
+            };
+            let heir = self.replica(heir, one.group).expect("it is there");
+            heir.role = Role::Leader;
+            (heir.term, heir.configuration) = (one.term + 1, Some(members));
+        }
+    }
+
     /// The replica of a group on a node.
     pub fn replica(&mut self, node: NodeId, group: GroupId) -> Option<&mut ReplicaReport> {
         let report = self.reports.get_mut(&node)?;

@@ -29,33 +29,12 @@ fn at_rest(nodes: u64, replicas: u32) -> (Trial, TableId) {
     (trial, table)
 }
 
-/// The node falls silent, and whoever it led is led by another.
-fn silence(trial: &mut Trial, node: u64) {
-    let gone = trial
-        .reports
-        .remove(&NodeId(node))
-        .expect("a node that reports");
-    for one in gone.replicas {
-        let Some(members) = one.configuration else {
-            continue;
-        };
-        let alive = members
-            .nodes
-            .iter()
-            .find(|at| trial.reports.contains_key(at.1));
-        let Some((_, heir)) = alive else { continue };
-        let heir = trial.replica(*heir, one.group).expect("it is there");
-        heir.role = crate::meta::report::Role::Leader;
-        (heir.term, heir.configuration) = (one.term + 1, Some(members));
-    }
-}
-
 #[test]
 fn a_silent_node_is_replaced_after_ten_minutes_and_not_before() {
     let (mut trial, table) = at_rest(5, 3);
     let before = on(&trial, table, 5);
     assert!(before > 0);
-    silence(&mut trial, 5);
+    trial.silence(5);
     for _ in 0..599 {
         trial.hear();
         assert_eq!(wishes(&trial), 0);
@@ -75,7 +54,7 @@ fn a_node_that_comes_back_in_time_keeps_its_replicas() {
     let (mut trial, _) = at_rest(5, 3);
     let before = trial.state.partitions.clone();
     let kept = trial.reports[&NodeId(5)].clone();
-    silence(&mut trial, 5);
+    trial.silence(5);
     for _ in 0..500 {
         trial.hear();
     }
@@ -139,7 +118,7 @@ fn what_a_node_has_lost_comes_back_under_a_new_id() {
         replicas.iter().any(|one| one.configuration.is_some())
     };
     let kept = trial.reports[&NodeId(2)].clone();
-    silence(&mut trial, 2);
+    trial.silence(2);
     assert!(kept.replicas.len() > 8 || !leads(&trial, 1));
     trial.reports.insert(NodeId(2), report(2));
     assert_eq!(trial.rounds(80), 0);

@@ -67,26 +67,6 @@ impl Trial {
             .chain(others.map(|node| node.0))
             .collect()
     }
-
-    /// The node falls silent, and others lead what it led.
-    fn kill(&mut self, node: u64) {
-        let gone = self
-            .reports
-            .remove(&NodeId(node))
-            .expect("a node that reports");
-        for one in gone.replicas {
-            let Some(members) = one.configuration else {
-                continue;
-            };
-            let mut nodes = members.nodes.values().copied();
-            let Some(heir) = nodes.find(|at| self.reports.contains_key(at)) else {
-                continue;
-            };
-            let heir = self.replica(heir, one.group).expect("it is there");
-            heir.role = crate::meta::report::Role::Leader;
-            (heir.term, heir.configuration) = (one.term + 1, Some(members));
-        }
-    }
 }
 
 /// A cluster of so many nodes, and a table of eight partitions, at rest.
@@ -204,7 +184,7 @@ fn what_could_never_end_is_refused_with_what_to_do() {
 #[test]
 fn a_dead_node_is_removed_and_its_replicas_are_made_anew_at_once() {
     let mut trial = at_rest(4, 3);
-    trial.kill(3);
+    trial.silence(3);
     for _ in 0..6 {
         trial.hear();
     }
@@ -234,7 +214,7 @@ fn a_dead_node_is_removed_and_its_replicas_are_made_anew_at_once() {
 fn the_only_copy_is_never_let_go_of() {
     // One replica of each, and its node is dead: nobody else has what it has.
     let mut trial = at_rest(3, 1);
-    trial.kill(2);
+    trial.silence(2);
     for _ in 0..20 {
         trial.hear();
     }
@@ -427,7 +407,7 @@ fn replicas_are_counted_and_changed_also_while_a_node_is_away() {
         }
     };
     let gone = trial.reports.remove(&NodeId(3)).expect("a node");
-    trial.kill(2);
+    trial.silence(2);
     trial.reports.insert(NodeId(3), gone);
     assert_eq!(set(&mut trial, 3), (ErrorCode::Ok, 2));
     assert_eq!(set(&mut trial, 4).0, ErrorCode::NotEnoughMember);
