@@ -27,7 +27,9 @@ impl Cluster {
         let cluster = Cluster {
             bench: Bench::new(),
         };
-        cluster.ok(&[&["start", "--free-ports", "--nodes", nodes], &QUICK[..]].concat());
+        let words = ["start", "--free-ports", "--nodes", nodes];
+        let ran = cluster.ok(&[&words[..], &QUICK[..]].concat());
+        assert!(!ran.err.contains("nodes run"), "none was missing: {ran:?}");
         cluster
     }
 
