@@ -68,6 +68,13 @@ pub fn used_by(process: u32) -> Used {
     }
 }
 
+/// Bytes of memory that the process holds; 0 once it has ended.
+pub fn memory_of(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status"));
+    // The file counts in units of 1024 bytes.
+    field(&status.unwrap_or_default(), "VmRSS").unwrap_or(0) << 10
+}
+
 /// Time of the process itself and of the system for it; its name before may have anything in it.
 fn ticks_of(stat: &str) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(')')?;

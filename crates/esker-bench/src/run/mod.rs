@@ -7,3 +7,4 @@ pub mod course;
 pub mod lane;
 pub mod execute;
 pub mod live;
+pub mod calls;

@@ -12,3 +12,7 @@ pub mod division;
 pub mod embedded;
 pub mod pegasus;
 pub mod pegasus_cluster;
+pub mod own_cluster;
+pub mod protobuf;
+pub mod grpc;
+pub mod etcd;

@@ -72,6 +72,7 @@ fn the_readme_s_lines_run() {
             "large-values",
             "reviews",
             "pegasus",
+            "service",
         ],
     );
 }
@@ -135,6 +136,7 @@ fn scenarios_of_the_documents_run() {
             "large-values",
             "reviews",
             "not run: no cluster was named",
+            "not run: it starts processes",
         ],
     );
     assert!(out.contains(" goal "), "{out}");

@@ -46,3 +46,4 @@ mod cluster_identity;
 mod cluster_disk;
 mod cluster_examples;
 mod cluster_nodes;
+mod service_scenario;

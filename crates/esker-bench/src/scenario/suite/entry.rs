@@ -37,10 +37,17 @@ pub fn check(words: &[String]) -> Outcome {
 /// Errors: `Usage` for a scenario that is played by one engine alone.
 pub fn run_among(engines: &[&dyn Engine], words: &[String], console: &mut Console<'_>) -> Outcome {
     let request = Request::parse(words)?;
-    if request.is_help || request.name.is_empty() {
+    if request.name.is_empty() {
         return Ok(console.out.write_all(help().as_bytes())?);
     }
     let chosen = choose(&request.name)?;
+    if request.is_help {
+        let text = match chosen[..] {
+            [one] if !one.teaches.is_empty() => help_of(one),
+            _ => help(),
+        };
+        return Ok(console.out.write_all(text.as_bytes())?);
+    }
     check_alone(&chosen, engines)?;
     if let Some(path) = &request.json {
         file::check_writable(path)?;
@@ -156,6 +163,17 @@ fn help() -> String {
     text += &Request::command().render_help().to_string();
     text += "\nTimes are those of two processors and an SSD. Disk is checked before the start.\n";
     text
+}
+
+/// What one scenario says of itself.
+fn help_of(scenario: &Scenario) -> String {
+    let name = scenario.name;
+    format!(
+        "{}\nUsage: esker bench scenario {name} [options]\n\n{}\nOptions of all scenarios: esker \
+         bench scenario --help\n",
+        entry(scenario).trim_start(),
+        scenario.teaches
+    )
 }
 
 fn entry(scenario: &Scenario) -> String {

@@ -6,7 +6,7 @@ use crate::scenario::suite::request::{ALL, Request};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
 use crate::scenario::suite::{
-    growth, large_values, leveldb_list, merge_counters, pegasus, reviews,
+    growth, large_values, leveldb_list, merge_counters, pegasus, reviews, service, service_line,
 };
 
 /// A scenario.
@@ -21,18 +21,21 @@ pub struct Scenario {
     pub has_rivals: bool,
     /// Bytes that it takes on the disk.
     pub disk_bytes: fn(&Request) -> u64,
+    /// What its own help says besides; empty where that of all is enough.
+    pub teaches: &'static str,
     /// Runs it.
     pub run: fn(&mut Stage<'_, '_>) -> Outcome,
 }
 
 /// All of them.
-pub const SCENARIOS: [Scenario; 5] = [
+pub const SCENARIOS: [Scenario; 6] = [
     Scenario {
         name: "merge-counters",
         shows: "a merge against read, change and write, as RocksDB's wiki measured it",
         times: ["1 min", "20 min", "hours"],
         has_rivals: false,
         disk_bytes: |request| merge_counters::disk_bytes(request.size),
+        teaches: "",
         run: merge_counters::run,
     },
     Scenario {
@@ -44,6 +47,7 @@ pub const SCENARIOS: [Scenario; 5] = [
             true => growth::disk_bytes(request.size),
             false => leveldb_list::disk_bytes(request.size),
         },
+        teaches: "",
         run: |stage| match stage.request.is_growth {
             true => growth::run(stage),
             false => leveldb_list::run(stage),
@@ -55,6 +59,7 @@ pub const SCENARIOS: [Scenario; 5] = [
         times: ["20 s", "3 min", "1 hour"],
         has_rivals: false,
         disk_bytes: |request| large_values::disk_bytes(request.size),
+        teaches: "",
         run: large_values::run,
     },
     Scenario {
@@ -63,6 +68,7 @@ pub const SCENARIOS: [Scenario; 5] = [
         times: ["30 s", "3 min", "20 min"],
         has_rivals: true,
         disk_bytes: |request| reviews::disk_bytes(request.size),
+        teaches: "",
         run: reviews::run,
     },
     Scenario {
@@ -71,7 +77,17 @@ pub const SCENARIOS: [Scenario; 5] = [
         times: ["2 min", "12 min", "a day"],
         has_rivals: false,
         disk_bytes: pegasus::disk_bytes,
+        teaches: "",
         run: pegasus::run,
+    },
+    Scenario {
+        name: "service",
+        shows: "clusters that it starts: writes, reads, idle cost, killed nodes; also beside etcd",
+        times: ["5 min", "12 min", "1 hour"],
+        has_rivals: false,
+        disk_bytes: service::run::disk_bytes,
+        teaches: service_line::TEACHES,
+        run: service::run::run,
     },
 ];
 

@@ -1,9 +1,10 @@
-//! Whole benchmarks that others published, run here with their figures beside ours.
+//! Whole benchmarks: those of others with their figures beside ours, and that of the service.
 //!
 //! Law: at size `full` a scenario does what the document did; smaller sizes do the same with fewer
 //! keys. What differs from the document is said in the output, each time.
 
 pub mod size;
+pub mod service_line;
 pub mod request;
 pub mod stage;
 pub mod fence;
@@ -24,5 +25,6 @@ pub mod review_goals;
 pub mod reviews;
 pub mod pegasus_lines;
 pub mod pegasus;
+pub mod service;
 pub mod list;
 pub mod entry;

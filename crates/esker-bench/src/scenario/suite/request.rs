@@ -6,6 +6,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Parser, ValueEnum};
 
 use crate::fail::{Failure, Outcome};
+use crate::scenario::suite::service_line::{Line, Rival};
 use crate::scenario::suite::size::Size;
 use crate::target::pegasus::TableAddress;
 
@@ -81,6 +82,15 @@ pub struct Request {
     /// pegasus: the cluster that is measured, as pegasus://HOST:PORT of a meta server
     #[arg(long, value_name = "ADDRESS", value_parser = TableAddress::parse)]
     pub target: Option<TableAddress>,
+    /// service: only this line, as often as wanted
+    #[arg(long, value_enum, value_name = "LINE")]
+    pub only: Vec<Line>,
+    /// service: measured in turns with ours
+    #[arg(long, value_enum, value_name = "RIVAL")]
+    pub beside: Option<Rival>,
+    /// service: the program that starts nodes [default: this one]
+    #[arg(long, value_name = "PATH")]
+    pub tool: Option<PathBuf>,
     /// Leave the stores where they are
     #[arg(long = "keep")]
     pub keeps_stores: bool,
