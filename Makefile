@@ -3,12 +3,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews
+.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews compare-service
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z]*\): ## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\): ## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
 
 run: ## build the tool in release mode and show the engine at work
 	@scripts/setup.sh
@@ -119,3 +119,14 @@ reviews: ## load and read reviews on Esker and RocksDB in turns at four memory l
 	@mkdir -p target/reviews
 	scripts/rivals.sh $(or $(RIVALS),rocksdb) reviews --dir=target/reviews/stores \
 		--json=target/reviews/run.json --html=target/reviews/report.html $(REVIEWS)
+
+# Where there is no etcd, ours is measured alone, and that is said.
+compare-service: ## measure a cluster of three nodes in turns with one of etcd; SERVICE adds flags, such as --rounds 3
+	@scripts/setup.sh
+	@beside="--beside etcd"; scripts/setup.sh etcd || beside=; \
+	[ -n "$$beside" ] || echo "no etcd: ours is measured alone" >&2; \
+	mkdir -p target/service; tool=$$(scripts/tool.sh); \
+	"$$tool" bench scenario service --only writes --only reads $$beside \
+		--dir target/service/nodes --json target/service/run.json $(SERVICE); \
+	printf '\nall of it as a page for the browser: '; \
+	"$$tool" bench report target/service/run.json -o target/service/report.html

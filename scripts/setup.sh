@@ -11,6 +11,7 @@
 #                             and is no failure
 #   scripts/setup.sh rivals   the same as the first, LevelDB's library, and what builds RocksDB: a
 #                             C++ compiler and libclang
+#   scripts/setup.sh etcd     the same as the first, and etcd's server, beside which the service is measured
 #
 # On Debian and its kin it installs what is missing through apt; elsewhere it says what is missing
 # and the one command that installs it, and exits with 1.
@@ -144,6 +145,17 @@ if { [ "${1:-}" = rivals ] || [ "${1:-}" = cxx ]; } && ! has_cxx; then
         fail "no C++ compiler" "apt-get install g++ (elsewhere: the package that holds c++)"
     echo "setup: installing g++" >&2
     apt_install g++
+fi
+
+if [ "${1:-}" = etcd ] && ! command -v etcd >/dev/null; then
+    can_apt && apt_offers etcd-server ||
+        fail "no etcd to measure beside" "apt-get install etcd-server (elsewhere: the package that holds etcd)"
+    echo "setup: installing etcd-server" >&2
+    apt_install etcd-server
+    # What is measured are members of its own; one that nobody asked for only takes memory and a port.
+    if command -v systemctl >/dev/null && systemctl is-active --quiet etcd 2>/dev/null; then
+        echo "setup: the package has started a member of its own; systemctl disable --now etcd ends it" >&2
+    fi
 fi
 
 if [ "${1:-}" = rivals ]; then
