@@ -10,6 +10,7 @@
 pub mod log_lines;
 pub mod reply;
 pub mod disk_log;
+pub mod throttle;
 pub mod meta;
 pub mod partition;
 pub mod node;

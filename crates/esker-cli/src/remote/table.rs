@@ -33,6 +33,8 @@ Examples:
   esker table describe ships                          its partitions: who leads, who follows
   esker table set ships default_ttl 86400             a setting
   esker table set ships replicas 3 --wait             more or fewer of them, without a pause
+  esker table set ships replica.write_throttling '20K*delay*100,30K*reject*200'
+                                                      beyond 20000 writes a second they wait 100 ms
   esker table unset ships default_ttl                 none any more
   esker table rename ships boats
   esker table drop boats --yes                        it can be recalled for a week
@@ -40,8 +42,10 @@ Examples:
   esker table recall boats --as ships                 back again, by name or by number
 
 Settings that a cluster of Esker honours: default_ttl (seconds that a value lives of which nothing
-else is said), replica.split.validate_partition_hash (true or false), business.info (any text). Of
-others it says what to do instead; Apache Pegasus has some thirty.
+else is said), replica.write_throttling and replica.read_throttling (calls a second, of which those
+beyond wait or are refused), the same with _by_size (bytes), replica.deny_client_request,
+replica.split.validate_partition_hash (true or false), business.info (any text). Of others it says
+what to do instead; Apache Pegasus has some thirty. docs/guide/tables.md lists them all.
 
 `esker kv` reads and writes tables. All of this works with Esker and with Apache Pegasus.")]
 pub struct Table {

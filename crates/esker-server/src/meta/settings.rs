@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use strsim::levenshtein;
 
 use crate::meta::outcome::{Cause, Refusal, cut};
+use crate::throttle::form::{Denial, Throttle, parse_read_bytes};
+use crate::throttle::table_limits::{DENIAL, READ_BYTES, READ_COUNT, WRITE_BYTES, WRITE_COUNT};
 
 /// Seconds that a value lives of which the client says nothing; 0 for ever.
 pub const DEFAULT_TTL: &str = "default_ttl";
@@ -26,13 +28,14 @@ enum Rule {
     Flag,
     /// Any text.
     Text,
+    /// What that function takes, which says what a right one looks like.
+    Parsed(fn(&str) -> Result<(), String>),
     /// This value only, which says what happens anyway.
     Only(&'static str, &'static str),
     /// No value; what to do instead.
     Refused(&'static str),
 }
 
-const NO_RATES: &str = "rates are not limited by table yet";
 const NO_COMPACTION: &str = "the engine compacts by itself; compaction by hand is not offered yet";
 const NO_LEVELS: &str = "the engine chooses it from the memory that it has";
 const NO_SLOW_LOG: &str = "slow requests are not kept by table yet";
@@ -45,18 +48,15 @@ const RULES: [(&str, Rule); 30] = [
     (VALIDATES_HASH, Rule::Flag),
     ("business.info", Rule::Text),
     ("replica.slow_query_threshold", Rule::Refused(NO_SLOW_LOG)),
-    ("replica.write_throttling", Rule::Refused(NO_RATES)),
-    ("replica.write_throttling_by_size", Rule::Refused(NO_RATES)),
-    ("replica.read_throttling", Rule::Refused(NO_RATES)),
-    ("replica.read_throttling_by_size", Rule::Refused(NO_RATES)),
+    (WRITE_COUNT, Rule::Parsed(throttle)),
+    (WRITE_BYTES, Rule::Parsed(throttle)),
+    (READ_COUNT, Rule::Parsed(throttle)),
+    (READ_BYTES, Rule::Parsed(read_bytes)),
     (
         "replica.backup_request_throttling",
         Rule::Refused("only leaders answer reads, so there are no backup requests to limit"),
     ),
-    (
-        "replica.deny_client_request",
-        Rule::Refused("clients are not denied by table yet"),
-    ),
+    (DENIAL, Rule::Parsed(denial)),
     (
         "replica.rocksdb_iteration_threshold_time_ms",
         Rule::Refused("a scan ends after a fixed time: ask for smaller pages"),
@@ -170,10 +170,23 @@ fn check_one(key: &str, value: &str) -> Result<(), String> {
             _ => Err(format!("{key} is true or false")),
         },
         Rule::Text => Ok(()),
+        Rule::Parsed(parse) => parse(value).map_err(|why| format!("{key}: {why}")),
         Rule::Only(only, _) if value == *only => Ok(()),
         Rule::Only(only, why) => Err(format!("{key} is always {only} here: {why}")),
         Rule::Refused(why) => Err(format!("{key} is not offered: {why}")),
     }
+}
+
+fn throttle(text: &str) -> Result<(), String> {
+    Throttle::parse(text).map(drop)
+}
+
+fn read_bytes(text: &str) -> Result<(), String> {
+    parse_read_bytes(text).map(drop)
+}
+
+fn denial(text: &str) -> Result<(), String> {
+    Denial::parse(text).map(drop)
 }
 
 /// Says that there is no such setting, and which one may have been meant.

@@ -12,10 +12,12 @@ use esker_rpc::time::WireSecond;
 
 use crate::meta::state::State;
 use crate::node::lease::LeaseCell;
+use crate::node::traffic::Traffic;
 use crate::partition::place::Place;
 use crate::partition::reads::Reads;
 use crate::partition::rows::Moment;
 use crate::partition::scans::Scans;
+use crate::throttle::PartitionThrottle;
 
 /// Microseconds of a second.
 const US_PER_S: u64 = 1_000_000;
@@ -46,6 +48,12 @@ pub struct View {
     meta: Mutex<Option<Arc<State>>>,
     /// Whether reads need to be cleared.
     pub lease: LeaseCell,
+    /// What clients have asked for within the second.
+    pub throttle: PartitionThrottle,
+    /// Calls that read.
+    pub reads: Traffic,
+    /// Calls that write.
+    pub writes: Traffic,
     clock_us: AtomicU64,
     applied: AtomicU64,
     durable: AtomicU64,
@@ -73,6 +81,9 @@ impl View {
             standing: Mutex::default(),
             meta: Mutex::default(),
             lease: LeaseCell::default(),
+            throttle: PartitionThrottle::default(),
+            reads: Traffic::default(),
+            writes: Traffic::default(),
             clock_us: AtomicU64::new(clock_us),
             applied: AtomicU64::new(applied),
             durable: AtomicU64::new(0),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
 
 use esker::Db;
 use esker::internals::env::bundle::Env;
@@ -24,6 +24,7 @@ use crate::peer::registry::Registry;
 use crate::reconcile::{Home, Knowledge, Leading, Reporter, Space};
 use crate::shell::apply_thread::{ApplyThread, Order};
 use crate::shell::brain::{Brain, Surroundings};
+use crate::shell::delays::Delays;
 use crate::shell::fault::Faults;
 use crate::shell::first_start::{FOUNDER, founding, settle};
 use crate::shell::image_thread::{ImageThread, Offered};
@@ -381,7 +382,9 @@ impl Shell<'_> {
         shared: &Shared,
         (listeners, reads): (Listeners, ReadQueue),
     ) -> Result<Doors, String> {
-        let service = Arc::new(NodeService {
+        let service = Arc::new_cyclic(|myself_again| NodeService {
+            again: Weak::clone(myself_again),
+            delays: Delays::new(self.handle),
             myself: self.identity.node,
             cluster: self.identity.cluster,
             replicas: Arc::clone(&shared.replicas),

@@ -4,7 +4,7 @@
 //! each setting once, `config` reads files and words by it and says where each value came from.
 //! `opening` is what comes before the parts of a node, and `launch` starts them: `raft_thread` with
 //! the side of meta (`brain`), `log_thread`, `apply_thread`, `read_threads`, `image_thread`;
-//! `inbox` and `pending` are how others speak to them, `service` is the node behind its doors,
+//! `inbox` and `pending` are how others speak to them, `delays` is who waits for a limit, `service` is the node behind its doors and `submitting` its calls on keys,
 //! `first_start` makes a directory a node's, and `running` is what whoever started it holds.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
@@ -21,6 +21,7 @@ mod threads;
 mod inbox;
 mod pending;
 mod known;
+mod delays;
 mod read_threads;
 mod log_thread;
 mod apply_thread;
@@ -29,6 +30,7 @@ mod brain;
 mod shortage;
 mod raft_thread;
 mod service;
+mod submitting;
 mod first_start;
 mod opening;
 pub mod launch;

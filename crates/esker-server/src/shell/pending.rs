@@ -28,6 +28,8 @@ pub(crate) struct Reading {
     pub(crate) reply: Responder<KeyAnswer>,
     /// How often it may be asked for again, if the replica that it was cleared for has gone.
     pub(crate) retries: u8,
+    /// Bytes a second that may be read of the partition, if there is a limit.
+    pub(crate) bytes_s_max: Option<u64>,
 }
 
 /// Everybody who waits. Any thread may call; the lock is held over a look-up alone.

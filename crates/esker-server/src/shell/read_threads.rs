@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker::ErrorKind;
 use esker_raft::Member;
 use esker_rpc::error::ErrorCode;
+use esker_rpc::message::data::{KeyAnswer, KeyValue};
 
 use crate::log_lines::{Level, LogLines, Seldom};
 use crate::node::{Ask, Images, PageRequest, Replicas};
@@ -188,7 +189,13 @@ impl ReadThread {
             return;
         };
         match view.serve(&reading.call, &*self.moments.0) {
-            Ok(answer) => reading.reply.answer(answer),
+            Ok(answer) => {
+                if let Some(rate) = reading.bytes_s_max {
+                    let now = self.moments.monotonic();
+                    view.throttle.have_read(rate, bytes_of(&answer), now);
+                }
+                reading.reply.answer(answer);
+            }
             Err(error) => {
                 if let Some(count) = self.failures.count() {
                     let line = format!("a read of {member} failed: {error} ({count} so far)");
@@ -198,5 +205,21 @@ impl ReadThread {
                 drop(reading);
             }
         }
+    }
+}
+
+/// Bytes of the keys and values of an answer.
+fn bytes_of(answer: &KeyAnswer) -> usize {
+    let of_rows = |rows: &[KeyValue]| rows.iter().map(|row| row.key.len() + row.value.len()).sum();
+    match answer {
+        KeyAnswer::Get(answer) => answer.value.len(),
+        KeyAnswer::MultiGet(answer) => of_rows(&answer.kvs),
+        KeyAnswer::GetScanner(answer) | KeyAnswer::Scan(answer) => of_rows(&answer.kvs),
+        KeyAnswer::BatchGet(answer) => {
+            let rows = answer.data.iter();
+            rows.map(|row| row.hash_key.len() + row.sort_key.len() + row.value.len())
+                .sum()
+        }
+        _ => 0,
     }
 }

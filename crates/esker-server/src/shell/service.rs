@@ -1,12 +1,11 @@
 //! A node as clients and other nodes see it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use esker_raft::{GroupId, NodeId};
+use esker_raft::NodeId;
 use esker_rpc::codec::reply_reader::ReplyReader;
 use esker_rpc::error::{ErrorCode, ErrorName};
-use esker_rpc::message::call::Access;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall, TableDescription, TableStatus};
 use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
@@ -17,31 +16,29 @@ use crate::meta::admin;
 use crate::meta::codec;
 use crate::meta::command::NewNode;
 use crate::meta::directive::TableFacts;
-use crate::meta::ids::{META, PartitionId, TableId};
+use crate::meta::ids::META;
 use crate::meta::report::Report;
 use crate::meta::state::State;
-use crate::node::{Ask, Replicas};
+use crate::node::Replicas;
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker, ForwardedKeys, ForwardedMeta};
 use crate::peer::format::{ANSWER_BYTES_MAX, Speaker};
 use crate::peer::links::Links;
 use crate::peer::listener::PeerService;
 use crate::reconcile::Told as MetaTold;
 use crate::reply::{Reply, Responder};
+use crate::shell::delays::Delays;
 use crate::shell::inbox::{CallBack, Inbox, Told};
 use crate::shell::known::Known;
 use crate::shell::moments::Moments;
-use crate::shell::pending::{Pending, Reading, Waiting};
-use crate::shell::read_threads::{ReadQueue, Readable};
+use crate::shell::pending::Pending;
+use crate::shell::read_threads::ReadQueue;
 
 /// How long the answer to a forwarded call is waited for: longer than clients wait by default, and
 /// than a table takes to be made.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The same for a report that is handed on: another one follows in a second.
 const REPORT_PATIENCE: Duration = Duration::from_secs(1);
-
-/// How often a read is asked for again whose replica has gone.
-const READ_RETRIES: u8 = 3;
 
 /// Layout of the bytes of [`NewNode`] between nodes.
 pub(crate) const NEW_NODE_VERSION: u8 = 1;
@@ -51,6 +48,9 @@ const NEW_NODE_BYTES_MAX: usize = 4096;
 
 /// A node, behind all of its doors. Any thread may call; nothing waits.
 pub(crate) struct NodeService {
+    /// Itself, for calls that wait.
+    pub(crate) again: Weak<NodeService>,
+    pub(crate) delays: Delays,
     pub(crate) myself: NodeId,
     pub(crate) cluster: u64,
     pub(crate) replicas: Arc<Replicas>,
@@ -63,114 +63,6 @@ pub(crate) struct NodeService {
 }
 
 impl NodeService {
-    /// A call on keys. One that another node forwarded is not forwarded again.
-    fn submit(&self, call: KeysCall, reply: Responder<KeyAnswer>, may_forward: bool) {
-        let group = match self.group_of(&call) {
-            Ok(group) => group,
-            Err(code) => return reply.refuse(code),
-        };
-        let Some(view) = self.replicas.view(group) else {
-            return reply.refuse(ErrorCode::ObjectNotFound);
-        };
-        if let KeyCall::ClearScanner(_) = call.call {
-            // Never answered; whether there was such a scan does not matter.
-            let _ = view.serve(&call.call, &*self.moments.0);
-            return;
-        }
-        let standing = view.standing();
-        if standing.damage.is_some() {
-            return reply.refuse(ErrorCode::ObjectNotFound);
-        }
-        if let Some((replica, Some(node))) = standing.leader
-            && replica != view.member.replica
-        {
-            return match may_forward && node != self.myself {
-                true => self.forward_keys(node, call, reply),
-                false => reply.refuse(ErrorCode::InvalidState),
-            };
-        }
-        let row = call.call.row();
-        let (request, ask) = match row.access {
-            Access::Reads => {
-                let reading = Box::new(Reading {
-                    call: call.call,
-                    reply,
-                    retries: READ_RETRIES,
-                });
-                let clock = self.moments.monotonic();
-                if let Some(index) = self.replicas.leased(&view, clock) {
-                    let member = view.member;
-                    return self.reads.serve(vec![Readable {
-                        member,
-                        index,
-                        reading,
-                    }]);
-                }
-                let request = self.pending.add(Waiting::Read(reading));
-                (request, Ask::Read { request, group })
-            }
-            Access::Writes | Access::Updates => {
-                let request = self.pending.add(Waiting::Write(reply));
-                let ask = Ask::Write {
-                    request,
-                    group,
-                    name: row.name,
-                    arguments: call.arguments,
-                };
-                (request, ask)
-            }
-        };
-        if !self.inbox.request(ask) {
-            match self.pending.take(request) {
-                Some(Waiting::Write(reply)) => reply.refuse(ErrorCode::Busy),
-                Some(Waiting::Read(reading)) => reading.reply.refuse(ErrorCode::Busy),
-                Some(Waiting::Brain | Waiting::Nobody) | None => {}
-            }
-        }
-    }
-
-    /// The group that a call is for, if its table is there and its partition is the right one.
-    fn group_of(&self, call: &KeysCall) -> Result<GroupId, ErrorCode> {
-        let knowledge = self.known.get();
-        let table = TableId::of_wire(call.gpid.app_id).ok_or(ErrorCode::ObjectNotFound)?;
-        let facts = knowledge
-            .open_table(table)
-            .ok_or(ErrorCode::ObjectNotFound)?;
-        let index = u32::try_from(call.gpid.partition_index).ok();
-        let index = index.filter(|index| *index < facts.partition_count);
-        let index = index.ok_or(ErrorCode::ObjectNotFound)?;
-        // A whole table's scan says its partition in the place of a hash, which passes.
-        let is_misplaced = call.partition_hash % u64::from(facts.partition_count) != index.into();
-        if facts.validates_hash && is_misplaced {
-            return Err(ErrorCode::ParentPartitionMisused);
-        }
-        Ok(PartitionId { table, index }.group())
-    }
-
-    fn forward_keys(&self, node: NodeId, call: KeysCall, reply: Responder<KeyAnswer>) {
-        let name = call.call.row().name;
-        let ask = PeerAsk::Keys(ForwardedKeys {
-            gpid: call.gpid,
-            partition_hash: call.partition_hash,
-            is_backup_request: call.is_backup_request,
-            name: name.to_owned(),
-            arguments: call.arguments,
-        });
-        let asker = Asker::new(move |answer| match answer {
-            Answer::Done(bytes) => reply.reply(read_reply(&bytes, |result| {
-                KeyAnswer::read(name, result).ok()
-            })),
-            // It was not sent: the client asks meta anew, and tries there.
-            Answer::Refused(error) if error.code() == ErrorCode::ServiceNotActive => {
-                reply.refuse(ErrorCode::InvalidState);
-            }
-            Answer::Refused(error) => reply.refuse(error),
-            Answer::NotLeader(_) => reply.refuse(ErrorCode::InvalidState),
-            Answer::Unknown => reply.reply(Reply::Unknown),
-        });
-        self.links.ask(node.0, &ask, PATIENCE, asker);
-    }
-
     /// A call about tables, of a client: what is not led here is forwarded once.
     fn administer(&self, call: MetaCall, arguments: Vec<u8>, reply: Responder<MetaAnswer>) {
         let links = Arc::clone(&self.links);
@@ -393,7 +285,7 @@ fn answer_of<A>(reply: Reply<A>, put: impl FnOnce(&A, &mut Vec<u8>)) -> Answer {
 }
 
 /// The reply in a frame that another node has made; unknown if it makes no sense.
-fn read_reply<A>(bytes: &[u8], read: impl FnOnce(&[u8]) -> Option<A>) -> Reply<A> {
+pub(crate) fn read_reply<A>(bytes: &[u8], read: impl FnOnce(&[u8]) -> Option<A>) -> Reply<A> {
     let mut reader = ReplyReader::new(ANSWER_BYTES_MAX);
     reader.buffer().extend_from_slice(bytes);
     let frame = reader.next().ok().flatten();

@@ -126,3 +126,79 @@ fn a_node_serves_is_stopped_and_serves_again() {
     });
     node.stop().unwrap();
 }
+
+#[test]
+fn limits_of_a_table_hold_back_its_clients_and_nobody_else() {
+    // Two partitions of one table take one write a second each, and of reads a byte; another table
+    // is not limited. All calls come within seconds; a share is rounded down, and one more.
+    let dir = tempfile::tempdir().unwrap();
+    let node = start(dir.path(), 79);
+    let place = node.place();
+    block(async {
+        let client = client(place);
+        let admin = client.admin(SOON);
+        for name in ["limited", "free"] {
+            admin.create_table(&new_table(name)).await.unwrap();
+        }
+        let limit = |key: &str, text: &str| BTreeMap::from([(key.to_owned(), text.to_owned())]);
+        let bad = admin.set_envs("limited", &limit("replica.write_throttling", "5"));
+        let said = bad.await.expect_err("no limit").to_string();
+        assert!(said.contains("20000*delay*100,30000*reject*200"), "{said}");
+        let envs = [
+            limit("replica.write_throttling", "0*delay*1,3*reject*1"),
+            limit("replica.read_throttling_by_size", "4"),
+        ];
+        for envs in &envs {
+            admin.set_envs("limited", envs).await.unwrap();
+        }
+        let limited = client.table("limited").await.unwrap();
+        let free = client.table("free").await.unwrap();
+        // The node is told of the setting a moment later.
+        let mut refused = None;
+        for _ in 0..100_000 {
+            free.set(b"ship", b"port", b"Kiel", 0).await.unwrap();
+            if let Err(error) = limited.set(b"ship", b"port", b"Kiel", 0).await {
+                refused = Some(error.to_string());
+                break;
+            }
+        }
+        let refused = refused.expect("more than a share within a second");
+        assert!(refused.contains("ERR_BUSY"), "{refused}");
+        let mut refused = false;
+        for _ in 0..100_000 {
+            refused = limited.get(b"ship", b"port").await.is_err();
+            if refused {
+                break;
+            }
+        }
+        assert!(refused, "more bytes than may be read");
+        assert!(free.get(b"ship", b"port").await.unwrap().is_some());
+        let denied = limit("replica.deny_client_request", "reconfig*all");
+        admin.set_envs("free", &denied).await.unwrap();
+        let mut is_denied = false;
+        for _ in 0..100_000 {
+            let mut quick = ClientSettings::default();
+            quick.call.timeout = Duration::from_millis(200);
+            let client = Client::new(vec![v4(place.meta)], quick);
+            let free = client.table("free").await.unwrap();
+            is_denied = free.get(b"ship", b"port").await.is_err();
+            if is_denied {
+                break;
+            }
+        }
+        assert!(is_denied);
+        admin
+            .remove_envs("free", &["replica.deny_client_request".to_owned()])
+            .await
+            .unwrap();
+        let mut is_let_in = false;
+        for _ in 0..100_000 {
+            is_let_in = free.get(b"ship", b"port").await.is_ok();
+            if is_let_in {
+                break;
+            }
+        }
+        assert!(is_let_in);
+    });
+    node.stop().unwrap();
+}

@@ -18,6 +18,11 @@ fn what_is_honoured_is_taken_within_its_range() {
         ("replica.rocksdb_block_cache_enabled", "true"),
         ("rocksdb.allow_ingest_behind", "false"),
         ("manual_compact.disabled", "true"),
+        ("replica.write_throttling", "20K*delay*100,30K*reject*200"),
+        ("replica.write_throttling_by_size", "20M*reject*0"),
+        ("replica.read_throttling", "2000*delay*100"),
+        ("replica.read_throttling_by_size", "20M"),
+        ("replica.deny_client_request", "timeout*write"),
     ] {
         assert_eq!(check_pair(key, value), Ok(()));
     }
@@ -33,6 +38,18 @@ fn what_is_honoured_is_taken_within_its_range() {
         ),
         ("rocksdb.usage_scenario", "bulk_load", "always normal here"),
         ("business.info", &"x".repeat(257), "at most 256"),
+        (
+            "replica.write_throttling",
+            "2000",
+            "20000*delay*100,30000*reject*200",
+        ),
+        ("replica.read_throttling", "x*delay*1", "first is no number"),
+        (
+            "replica.read_throttling_by_size",
+            "9*delay*9",
+            "20000, 20K or 20M",
+        ),
+        ("replica.deny_client_request", "reject*all", "timeout*write"),
     ] {
         let why = check_pair(key, value).expect_err("out of its range");
         assert!(why.contains(says), "{why}");
@@ -55,7 +72,7 @@ fn an_unknown_setting_is_told_the_nearest_or_all() {
     assert!(near.contains("did you mean default_ttl?"), "{near}");
     let far = check_pair("colour", "5").expect_err("unknown");
     assert!(
-        far.contains("business.info") && !far.contains("throttling"),
+        far.contains("business.info") && !far.contains("num_levels"),
         "{far}"
     );
     // A long key of a stranger costs no more than a short one.
@@ -79,4 +96,36 @@ fn what_settings_tell_is_read_from_them() {
     assert_eq!((default_ttl_s(&envs), validates_hash(&envs)), (90, true));
     let none = BTreeMap::new();
     assert_eq!((default_ttl_s(&none), validates_hash(&none)), (0, false));
+}
+
+#[test]
+fn the_guide_lists_every_setting_and_no_other() {
+    // Each row of its table: the name, and one of three words that says what becomes of it.
+    let page = include_str!("../../../../../docs/guide/tables.md");
+    let (_, section) = page
+        .split_once("## Settings of a table")
+        .expect("a section");
+    let section = section.split("\n## ").next().expect("the section");
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    let told: Vec<(&str, &str)> = rows
+        .map(|row| row.split_once("` | ").expect("two columns"))
+        .collect();
+    for (key, fate) in &told {
+        let rule = RULES.iter().find(|row| row.0 == *key);
+        let (_, rule) = rule.unwrap_or_else(|| panic!("the guide tells of {key}"));
+        let word = match rule {
+            Rule::Only(only, _) => format!("only `{only}`: "),
+            Rule::Refused(_) => "refused: ".to_owned(),
+            Rule::Seconds | Rule::Flag | Rule::Text | Rule::Parsed(_) => "honoured: ".to_owned(),
+        };
+        assert!(
+            fate.starts_with(&word),
+            "{key} is {word:?} and not {fate:?}"
+        );
+    }
+    let mut told: Vec<&str> = told.iter().map(|row| row.0).collect();
+    let mut known: Vec<&str> = RULES.iter().map(|row| row.0).collect();
+    told.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(told, known);
 }

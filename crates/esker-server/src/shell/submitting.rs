@@ -1,0 +1,235 @@
+//! A call on keys, as a node takes it: to whoever leads, past the limits of its table, to consensus.
+
+use std::sync::Weak;
+
+use esker_raft::GroupId;
+use esker_raft::NodeId;
+use esker_rpc::error::ErrorCode;
+use esker_rpc::message::call::Access;
+use esker_rpc::message::data::{KeyAnswer, KeyCall};
+
+use crate::front::KeysCall;
+use crate::meta::ids::{PartitionId, TableId};
+use crate::node::{Ask, RequestId, Traffic, View};
+use crate::peer::ask::{Answer, Ask as PeerAsk, Asker, ForwardedKeys};
+use crate::reconcile::Knowledge;
+use crate::reply::{Reply, Responder};
+use crate::shell::pending::{Reading, Waiting};
+use crate::shell::read_threads::Readable;
+use crate::shell::service::{NodeService, PATIENCE, read_reply};
+use crate::throttle::{Arriving, Denied, Verdict};
+
+/// How often a read is asked for again whose replica has gone.
+const READ_RETRIES: u8 = 3;
+
+/// How a call came to be submitted.
+#[derive(Clone, Copy)]
+struct Passage {
+    /// Another node may be asked: no node has forwarded it before.
+    may_forward: bool,
+    /// It has waited as long as a limit of its table asks for.
+    has_waited: bool,
+}
+
+impl NodeService {
+    /// A call on keys. One that another node forwarded is not forwarded again.
+    pub(crate) fn submit(&self, call: KeysCall, reply: Responder<KeyAnswer>, may_forward: bool) {
+        let has_waited = false;
+        self.pass(
+            call,
+            reply,
+            Passage {
+                may_forward,
+                has_waited,
+            },
+        );
+    }
+
+    fn pass(&self, call: KeysCall, reply: Responder<KeyAnswer>, passage: Passage) {
+        let knowledge = self.known.get();
+        let (table, group) = match group_of(&knowledge, &call) {
+            Ok(found) => found,
+            Err(code) => return reply.refuse(code),
+        };
+        let Some(view) = self.replicas.view(group) else {
+            return reply.refuse(ErrorCode::ObjectNotFound);
+        };
+        if let KeyCall::ClearScanner(_) = call.call {
+            // Never answered; whether there was such a scan does not matter.
+            let _ = view.serve(&call.call, &*self.moments.0);
+            return;
+        }
+        let standing = view.standing();
+        if standing.damage.is_some() {
+            return reply.refuse(ErrorCode::ObjectNotFound);
+        }
+        if let Some((replica, Some(node))) = standing.leader
+            && replica != view.member.replica
+        {
+            return match passage.may_forward && node != self.myself {
+                true => self.forward_keys(node, call, reply),
+                false => reply.refuse(ErrorCode::InvalidState),
+            };
+        }
+        let is_read = call.call.row().access == Access::Reads;
+        let limits = knowledge.limits(table);
+        if !passage.has_waited {
+            let traffic = if is_read { &view.reads } else { &view.writes };
+            traffic.call();
+            if let Some(limits) = limits {
+                let arriving = match is_read {
+                    true => Arriving::Read,
+                    false => Arriving::Write(call.arguments.len()),
+                };
+                let now = self.moments.monotonic();
+                let verdict = view.throttle.admit(limits, arriving, now);
+                if verdict != Verdict::Now {
+                    return self.hold_back(verdict, traffic, (call, reply, passage));
+                }
+            }
+        }
+        match is_read {
+            true => {
+                let bytes_s_max = limits.and_then(|limits| limits.read_bytes);
+                self.read(&view, call, (reply, bytes_s_max));
+            }
+            false => self.write(group, call, reply),
+        }
+    }
+
+    /// A call that a limit of its table is against, or of whom nobody is to ask.
+    fn hold_back(
+        &self,
+        verdict: Verdict,
+        traffic: &Traffic,
+        (call, reply, passage): (KeysCall, Responder<KeyAnswer>, Passage),
+    ) {
+        match verdict {
+            Verdict::Now => {}
+            Verdict::Later(wait) => {
+                let Some(place) = self.delays.place() else {
+                    traffic.reject();
+                    return reply.refuse(ErrorCode::Busy);
+                };
+                traffic.delay();
+                let again = Weak::clone(&self.again);
+                let passage = Passage {
+                    has_waited: true,
+                    ..passage
+                };
+                self.delays.after(place, wait, move || {
+                    // A node that has ended answers nobody.
+                    if let Some(service) = again.upgrade() {
+                        service.pass(call, reply, passage);
+                    }
+                });
+            }
+            Verdict::Rejected(wait) => {
+                traffic.reject();
+                match self.delays.place().filter(|_| !wait.is_zero()) {
+                    Some(place) => {
+                        let refuse = move || reply.refuse(ErrorCode::Busy);
+                        self.delays.after(place, wait, refuse);
+                    }
+                    None => reply.refuse(ErrorCode::Busy),
+                }
+            }
+            Verdict::Denied(how) => {
+                traffic.deny();
+                match how {
+                    Denied::Silently => reply.reply(Reply::Unknown),
+                    // The client asks meta anew where the partition is.
+                    Denied::Elsewhere => reply.refuse(ErrorCode::InvalidState),
+                }
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        view: &View,
+        call: KeysCall,
+        (reply, bytes_s_max): (Responder<KeyAnswer>, Option<u64>),
+    ) {
+        let reading = Box::new(Reading {
+            call: call.call,
+            reply,
+            retries: READ_RETRIES,
+            bytes_s_max,
+        });
+        let (member, group) = (view.member, view.member.group);
+        if let Some(index) = self.replicas.leased(view, self.moments.monotonic()) {
+            return self.reads.serve(vec![Readable {
+                member,
+                index,
+                reading,
+            }]);
+        }
+        let request = self.pending.add(Waiting::Read(reading));
+        self.tell(request, Ask::Read { request, group });
+    }
+
+    fn write(&self, group: GroupId, call: KeysCall, reply: Responder<KeyAnswer>) {
+        let request = self.pending.add(Waiting::Write(reply));
+        let ask = Ask::Write {
+            request,
+            group,
+            name: call.call.row().name,
+            arguments: call.arguments,
+        };
+        self.tell(request, ask);
+    }
+
+    /// Tells consensus, unless it is told too much.
+    fn tell(&self, request: RequestId, ask: Ask) {
+        if !self.inbox.request(ask) {
+            match self.pending.take(request) {
+                Some(Waiting::Write(reply)) => reply.refuse(ErrorCode::Busy),
+                Some(Waiting::Read(reading)) => reading.reply.refuse(ErrorCode::Busy),
+                Some(Waiting::Brain | Waiting::Nobody) | None => {}
+            }
+        }
+    }
+
+    fn forward_keys(&self, node: NodeId, call: KeysCall, reply: Responder<KeyAnswer>) {
+        let name = call.call.row().name;
+        let ask = PeerAsk::Keys(ForwardedKeys {
+            gpid: call.gpid,
+            partition_hash: call.partition_hash,
+            is_backup_request: call.is_backup_request,
+            name: name.to_owned(),
+            arguments: call.arguments,
+        });
+        let asker = Asker::new(move |answer| match answer {
+            Answer::Done(bytes) => reply.reply(read_reply(&bytes, |result| {
+                KeyAnswer::read(name, result).ok()
+            })),
+            // It was not sent: the client asks meta anew, and tries there.
+            Answer::Refused(error) if error.code() == ErrorCode::ServiceNotActive => {
+                reply.refuse(ErrorCode::InvalidState);
+            }
+            Answer::Refused(error) => reply.refuse(error),
+            Answer::NotLeader(_) => reply.refuse(ErrorCode::InvalidState),
+            Answer::Unknown => reply.reply(Reply::Unknown),
+        });
+        self.links.ask(node.0, &ask, PATIENCE, asker);
+    }
+}
+
+/// The table and the group that a call is for, if the table is there and its partition is the right
+/// one.
+fn group_of(knowledge: &Knowledge, call: &KeysCall) -> Result<(TableId, GroupId), ErrorCode> {
+    let table = TableId::of_wire(call.gpid.app_id).ok_or(ErrorCode::ObjectNotFound)?;
+    let facts = knowledge
+        .open_table(table)
+        .ok_or(ErrorCode::ObjectNotFound)?;
+    let index = u32::try_from(call.gpid.partition_index).ok();
+    let index = index.filter(|index| *index < facts.partition_count);
+    let index = index.ok_or(ErrorCode::ObjectNotFound)?;
+    // A whole table's scan says its partition in the place of a hash, which passes.
+    let is_misplaced = call.partition_hash % u64::from(facts.partition_count) != index.into();
+    if facts.validates_hash && is_misplaced {
+        return Err(ErrorCode::ParentPartitionMisused);
+    }
+    Ok((table, PartitionId { table, index }.group()))
+}
