@@ -86,6 +86,11 @@ pub(crate) fn permits_of(name: &str, arguments_bytes: usize, permits_max: usize)
     u32::try_from(answered.max(asked).min(permits_max)).unwrap_or(u32::MAX)
 }
 
+/// Permits that a page takes of a door that has so many: some would be megabytes.
+pub(crate) fn page_permits(permits_max: usize) -> u32 {
+    u32::try_from((4 * many_permits()).min(permits_max)).unwrap_or(u32::MAX)
+}
+
 fn many_permits() -> usize {
     (1 << 20) / PERMIT_BYTES
 }

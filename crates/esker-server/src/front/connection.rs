@@ -12,10 +12,11 @@ use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::front::bounds::{Bounds, permits_of};
+use crate::front::bounds::{Bounds, page_permits, permits_of};
 use crate::front::counters::Cause;
 use crate::front::dispatch::{Permits, Return, to_keys, to_meta};
 use crate::front::door::{Door, DoorKind};
+use crate::front::http::{Head, Page, read_head};
 use crate::front::outbox::{Closing, Outbox};
 use crate::front::pace::Pace;
 use crate::front::service::Service;
@@ -87,10 +88,12 @@ impl<S: Service> Reading<S> {
                 return end;
             }
             if is_first && let Some(first) = self.reader.buffer().first_chunk() {
-                if let protocol @ (Protocol::Rdsn | Protocol::Http | Protocol::Unknown) =
-                    sniff(*first)
-                {
-                    return End::Refused(Cause::Protocol, format!("{protocol:?}"));
+                match sniff(*first) {
+                    Protocol::Thrift => {}
+                    Protocol::Http => return self.show_page().await,
+                    protocol @ (Protocol::Rdsn | Protocol::Unknown) => {
+                        return End::Refused(Cause::Protocol, format!("{protocol:?}"));
+                    }
                 }
                 is_first = false;
             }
@@ -141,6 +144,49 @@ impl<S: Service> Reading<S> {
                 None
             }
         }
+    }
+
+    /// Answers one request of HTTP, and ends.
+    async fn show_page(&mut self) -> End {
+        let Bounds {
+            half_request_max,
+            pace_bytes_s_min,
+            unread_bytes_max,
+            ..
+        } = self.door.bounds;
+        let mut pace = Pace::new(half_request_max, pace_bytes_s_min);
+        let head = loop {
+            match read_head(self.reader.buffer()) {
+                Head::Partial => {
+                    if let Some(end) = self.receive(Some(&mut pace)).await {
+                        return end;
+                    }
+                }
+                head => break head,
+            }
+        };
+        self.door.counters.page();
+        let own = Arc::clone(&self.permits).acquire_many_owned(1).await;
+        let own = own.expect("nobody closes the semaphore");
+        let needed = page_permits(self.door.bounds.door_permits());
+        let shared = Arc::clone(&self.door.permits).try_acquire_many_owned(needed);
+        let (shared, page) = match (shared, head) {
+            (Ok(shared), Head::Get(path)) => (Some(shared), self.door.service.page(&path)),
+            (Ok(shared), Head::Refused(page)) => (Some(shared), page),
+            (Ok(_), Head::Partial) => unreachable!("the loop goes on"),
+            (Err(_), _) => {
+                self.door.counters.refuse(&self.door.log, Cause::Busy, "");
+                let why = "as many calls as may be are under way\n";
+                (None, Page::text("503 Service Unavailable", why))
+            }
+        };
+        let none = || Arc::clone(&self.door.permits).try_acquire_many_owned(0);
+        let shared = shared.or_else(|| none().ok());
+        let shared = shared.expect("no permits are always there");
+        self.outbox
+            .push([own, shared], unread_bytes_max, |out| page.put(out));
+        self.finish().await;
+        End::Closed
     }
 
     /// Waits until what was asked is answered, for a while: the peer may read though it does not

@@ -32,44 +32,66 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every cause with the sentence that is logged for it.
-    const ALL: [(Cause, &str); 11] = [
+    /// Every cause with its name in metrics and the sentence that is logged for it.
+    const ALL: [(Cause, &str, &str); 11] = [
         (
             Cause::TooMany,
+            "too_many",
             "closed a connection at once: as many as may be were open",
         ),
         (
             Cause::Protocol,
+            "protocol",
             "closed a connection that speaks another protocol",
         ),
         (
             Cause::Malformed,
+            "malformed",
             "closed a connection whose request cannot be read",
         ),
-        (Cause::Idle, "closed a connection that said nothing"),
+        (Cause::Idle, "idle", "closed a connection that said nothing"),
         (
             Cause::HalfRequest,
+            "half_request",
             "closed a connection whose request did not go on",
         ),
         (
             Cause::SlowReader,
+            "slow_reader",
             "closed a connection that does not read its replies",
         ),
         (
             Cause::Unread,
+            "unread",
             "closed a connection that asks for more than it reads",
         ),
         (
             Cause::Busy,
+            "busy",
             "refused a call: as many as may be were under way",
         ),
-        (Cause::TooLong, "refused a request that is too long"),
-        (Cause::Accept, "could not accept a connection"),
+        (
+            Cause::TooLong,
+            "too_long",
+            "refused a request that is too long",
+        ),
+        (Cause::Accept, "accept", "could not accept a connection"),
         (
             Cause::Panicked,
+            "panicked",
             "a fault of this program closed a connection",
         ),
     ];
+
+    /// Every cause.
+    pub fn all() -> impl Iterator<Item = Cause> {
+        Cause::ALL.iter().map(|row| row.0)
+    }
+
+    /// Its name in metrics.
+    pub fn label(self) -> &'static str {
+        Cause::ALL[self.index()].1
+    }
 
     fn index(self) -> usize {
         let found = Cause::ALL.iter().position(|row| row.0 == self);
@@ -82,6 +104,7 @@ impl Cause {
 pub struct Counters {
     accepted: AtomicU64,
     requests: AtomicU64,
+    pages: AtomicU64,
     refused: [Seldom; Cause::ALL.len()],
 }
 
@@ -96,6 +119,12 @@ impl Counters {
     pub fn requests(&self) -> u64 {
         // As above.
         self.requests.load(Ordering::Relaxed)
+    }
+
+    /// How many pages of HTTP were asked for.
+    pub fn pages(&self) -> u64 {
+        // As above.
+        self.pages.load(Ordering::Relaxed)
     }
 
     /// How often that happened.
@@ -113,10 +142,15 @@ impl Counters {
         self.requests.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn page(&self) {
+        // As above.
+        self.pages.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts a refusal, and logs it if a line is due; `detail` is added to the sentence.
     pub(crate) fn refuse(&self, log: &LogLines, cause: Cause, detail: &str) {
         if let Some(count) = self.refused[cause.index()].count() {
-            let (_, sentence) = Cause::ALL[cause.index()];
+            let (_, _, sentence) = Cause::ALL[cause.index()];
             let line = match detail {
                 "" => format!("{sentence} ({count} so far)"),
                 detail => format!("{sentence}: {detail} ({count} so far)"),

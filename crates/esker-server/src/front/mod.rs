@@ -3,6 +3,7 @@
 //! A door takes connections of one kind of address, reads requests from them, gives each to a
 //! `Service` with a `Responder`, and writes what comes back. `bind` says where a door may listen,
 //! `service` is who answers, `bounds` how much a door takes, `counters` what it has refused.
+//! `http` reads the one line of HTTP that a door takes, and writes the page that comes back.
 //! `outbox` holds what a connection has yet to write, `writing` writes it, `pace` says whether
 //! bytes go fast enough, `dispatch` takes a request apart, `door` is what all connections of one
 //! address share, `connection` serves one socket and `listener` accepts them.
@@ -14,6 +15,7 @@
 //! Not here: what a call means, and who leads the partition.
 
 pub mod bind;
+pub mod http;
 pub mod service;
 pub mod bounds;
 pub mod counters;
@@ -29,5 +31,6 @@ pub use bind::{NotLoopback, bind as listen, check_loopback};
 pub use bounds::Bounds;
 pub use counters::{Cause, Counters};
 pub use door::DoorKind;
+pub use http::Page;
 pub use listener::{Front, Opening};
 pub use service::{KeysCall, Service};

@@ -5,6 +5,7 @@ use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 use esker_rpc::message::node::{NodeAnswer, NodeCall};
 
+use crate::front::http::Page;
 use crate::reply::Responder;
 
 /// A call on the keys of one partition, as it came.
@@ -31,4 +32,6 @@ pub trait Service: Send + Sync + 'static {
     fn meta(&self, call: MetaCall, arguments: Vec<u8>, reply: Responder<MetaAnswer>);
     /// A call about this node.
     fn node(&self, call: NodeCall, reply: Responder<NodeAnswer>);
+    /// A page of HTTP, by its path.
+    fn page(&self, path: &str) -> Page;
 }

@@ -25,6 +25,16 @@ pub struct TrafficCounts {
     pub denied: u64,
 }
 
+impl TrafficCounts {
+    /// Those as well.
+    pub fn add(&mut self, other: TrafficCounts) {
+        self.calls += other.calls;
+        self.delayed += other.delayed;
+        self.rejected += other.rejected;
+        self.denied += other.denied;
+    }
+}
+
 impl Traffic {
     /// A call has come.
     pub fn call(&self) {

@@ -36,6 +36,11 @@ impl Delays {
         place.ok().map(Place)
     }
 
+    /// How many wait.
+    pub(crate) fn count(&self) -> usize {
+        DELAYED_MAX - self.places.available_permits()
+    }
+
     /// Does something after so long.
     pub(crate) fn after(&self, place: Place, wait: Duration, then: impl FnOnce() + Send + 'static) {
         self.handle.spawn(async move {

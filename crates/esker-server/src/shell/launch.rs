@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use esker::Db;
 use esker::internals::env::bundle::Env;
@@ -33,6 +33,7 @@ use crate::shell::known::Known;
 use crate::shell::log_thread::LogThread;
 use crate::shell::moments::Moments;
 use crate::shell::opening::{Listeners, door, have_meta, load_knowledge, open_stages, tell_found};
+use crate::shell::pages::Pages;
 use crate::shell::pending::Pending;
 use crate::shell::raft_thread::RaftThread;
 use crate::shell::read_threads::{ReadQueue, ReadThread, read_queue};
@@ -178,7 +179,8 @@ impl Shell<'_> {
             (&shared.moments, self.log),
         );
         let (raft, running) = self.threads(&shared, parts, (&reads, &reader))?;
-        let doors = self.doors(&shared, (listeners, reads))?;
+        let pages = self.pages(&shared, (&serving, &stages.db));
+        let doors = self.doors(&shared, (listeners, reads, pages))?;
         let place = self.place();
         let line = format!(
             "node {} of cluster {:016x} listens: meta {}, clients {}, nodes {}",
@@ -377,14 +379,31 @@ impl Shell<'_> {
         }
     }
 
+    fn pages(&self, shared: &Shared, (serving, db): (&watch::Receiver<bool>, &Db)) -> Pages {
+        Pages {
+            node: self.identity.node.0,
+            cluster: self.identity.cluster,
+            incarnation: self.identity.incarnation,
+            replicas: Arc::clone(&shared.replicas),
+            known: Arc::clone(&shared.known),
+            pending: Arc::clone(&shared.pending),
+            delays: Delays::new(self.handle),
+            faults: shared.faults.clone(),
+            serving: serving.clone(),
+            db: db.clone(),
+            doors: OnceLock::new(),
+        }
+    }
+
     fn doors(
         &self,
         shared: &Shared,
-        (listeners, reads): (Listeners, ReadQueue),
+        (listeners, reads, pages): (Listeners, ReadQueue, Pages),
     ) -> Result<Doors, String> {
         let service = Arc::new_cyclic(|myself_again| NodeService {
             again: Weak::clone(myself_again),
-            delays: Delays::new(self.handle),
+            delays: pages.delays.clone(),
+            pages,
             myself: self.identity.node,
             cluster: self.identity.cluster,
             replicas: Arc::clone(&shared.replicas),
@@ -411,10 +430,15 @@ impl Shell<'_> {
             registry: Arc::clone(&shared.registry),
             log: self.log.clone(),
         });
-        Ok(Doors {
+        let doors = Doors {
             meta: front(DoorKind::Meta, listeners.meta)?,
             keys: front(DoorKind::Keys, listeners.keys)?,
             _peers: peers.map_err(|error| format!("no door: {error}"))?,
-        })
+        };
+        let counted = [("meta", &doors.meta), ("keys", &doors.keys)];
+        let counted = counted.map(|(name, door)| (name, Arc::clone(door.counters())));
+        // Nobody has told them before.
+        let _ = service.pages.doors.set(counted);
+        Ok(doors)
     }
 }

@@ -11,7 +11,7 @@ use esker_rpc::message::meta::{MetaAnswer, MetaCall, TableDescription, TableStat
 use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
 use esker_rpc::message::service::NegotiationResponse;
 
-use crate::front::{KeysCall, Service};
+use crate::front::{KeysCall, Page, Service};
 use crate::meta::admin;
 use crate::meta::codec;
 use crate::meta::command::NewNode;
@@ -30,6 +30,7 @@ use crate::shell::delays::Delays;
 use crate::shell::inbox::{CallBack, Inbox, Told};
 use crate::shell::known::Known;
 use crate::shell::moments::Moments;
+use crate::shell::pages::Pages;
 use crate::shell::pending::Pending;
 use crate::shell::read_threads::ReadQueue;
 
@@ -51,6 +52,7 @@ pub(crate) struct NodeService {
     /// Itself, for calls that wait.
     pub(crate) again: Weak<NodeService>,
     pub(crate) delays: Delays,
+    pub(crate) pages: Pages,
     pub(crate) myself: NodeId,
     pub(crate) cluster: u64,
     pub(crate) replicas: Arc<Replicas>,
@@ -129,6 +131,10 @@ impl Service for NodeService {
                 NodeAnswer::NodeNegotiation(NegotiationResponse::disabled())
             }
         });
+    }
+
+    fn page(&self, path: &str) -> Page {
+        self.pages.page(path)
     }
 }
 

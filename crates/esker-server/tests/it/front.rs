@@ -11,7 +11,9 @@ use esker_rpc::error::{ErrorCode, Status};
 use esker_rpc::message::data::{KeyAnswer, KeyCall, ReadResponse, UpdateRequest};
 use esker_rpc::message::meta::{ListNodesRequest, MetaAnswer, MetaCall};
 use esker_rpc::message::node::{NodeAnswer, NodeCall};
-use esker_server::front::{Bounds, Cause, DoorKind, Front, KeysCall, Opening, Service, listen};
+use esker_server::front::{
+    Bounds, Cause, DoorKind, Front, KeysCall, Opening, Page, Service, listen,
+};
 use esker_server::log_lines::LogLines;
 use esker_server::reply::Responder;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -42,6 +44,10 @@ impl Service for Given {
 
     fn node(&self, _: NodeCall, reply: Responder<NodeAnswer>) {
         reply.refuse(ErrorCode::NotImplemented);
+    }
+
+    fn page(&self, path: &str) -> Page {
+        Page::text("200 OK", path.to_owned())
     }
 }
 
@@ -231,7 +237,7 @@ async fn other_protocols_and_nonsense_are_closed_and_counted() {
     let fixture = Fixture::open(DoorKind::Keys, Bounds::default()).await;
     let mut peer = Peer::connect(fixture.front.address()).await;
     peer.stream
-        .write_all(b"GET / HTTP/1.1\r\n\r\n")
+        .write_all(b"RDSN / HTTP/1.1\r\n\r\n")
         .await
         .unwrap();
     peer.closed().await;
@@ -242,9 +248,73 @@ async fn other_protocols_and_nonsense_are_closed_and_counted() {
     fixture.refused(Cause::Malformed).await;
     let lines = fixture.lines.lock().unwrap();
     assert!(
-        lines[0].contains("another protocol") && lines[0].contains("Http"),
+        lines[0].contains("another protocol") && lines[0].contains("Rdsn"),
         "{lines:?}"
     );
+}
+
+async fn page_of(address: SocketAddr, pieces: &[&[u8]]) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    for piece in pieces {
+        // Who was answered before its last piece may find the connection closed.
+        let _ = stream.write_all(piece).await;
+        tokio::task::yield_now().await;
+    }
+    let mut text = Vec::new();
+    let read = timeout(SOON, stream.read_to_end(&mut text)).await;
+    // A reset after the answer is an end as well.
+    let _ = read.expect("closed soon");
+    String::from_utf8(text).unwrap()
+}
+
+#[tokio::test]
+async fn a_door_shows_one_page_of_http_and_closes() {
+    // In one piece or in three, of a page that there is; what a client asks for behind it is not
+    // looked at.
+    let fixture = Fixture::open(DoorKind::Keys, Bounds::default()).await;
+    let address = fixture.front.address();
+    let whole = page_of(
+        address,
+        &[b"GET /metrics?a=b HTTP/1.1\r\nHost: here\r\n\r\n"],
+    )
+    .await;
+    assert!(whole.starts_with("HTTP/1.1 200 OK\r\n"), "{whole}");
+    assert!(whole.ends_with("\r\n\r\n/metrics"), "{whole}");
+    let pieces: [&[u8]; 3] = [b"GET /met", b"rics HTTP/1.1\r\nHost: he", b"re\r\n\r\n"];
+    assert_eq!(page_of(address, &pieces).await, whole);
+    let posted = page_of(address, &[b"POST /metrics HTTP/1.1\r\n\r\n"]).await;
+    assert!(posted.starts_with("HTTP/1.1 405 "), "{posted}");
+    assert_eq!(fixture.front.counters().pages(), 3);
+    assert_eq!(fixture.front.counters().requests(), 0);
+}
+
+#[tokio::test]
+async fn a_head_without_an_end_is_refused_at_its_bound() {
+    let fixture = Fixture::open(DoorKind::Meta, Bounds::default()).await;
+    let long = vec![b'x'; 9 << 10];
+    let page = page_of(fixture.front.address(), &[b"GET / HTTP/1.1\r\nX: ", &long]).await;
+    assert!(
+        page.starts_with("HTTP/1.1 431 ") || page.is_empty(),
+        "{page}"
+    );
+    assert_eq!(fixture.front.counters().pages(), 1);
+}
+
+#[tokio::test]
+async fn pages_find_no_room_at_a_door_that_is_full() {
+    // One call that is not answered holds what a page would need.
+    let bounds = Bounds {
+        door_bytes_max: 1 << 20,
+        ..Bounds::default()
+    };
+    let mut fixture = Fixture::open(DoorKind::Keys, bounds).await;
+    let mut peer = Peer::connect(fixture.front.address()).await;
+    peer.ask(&get(b"k"), 1).await;
+    let held = fixture.asked().await;
+    let page = page_of(fixture.front.address(), &[b"GET / HTTP/1.1\r\n\r\n"]).await;
+    assert!(page.starts_with("HTTP/1.1 503 "), "{page}");
+    assert_eq!(fixture.front.counters().of(Cause::Busy), 1);
+    drop(held);
 }
 
 #[tokio::test]

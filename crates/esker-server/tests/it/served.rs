@@ -202,3 +202,59 @@ fn limits_of_a_table_hold_back_its_clients_and_nobody_else() {
     });
     node.stop().unwrap();
 }
+
+/// The page of a path at an address.
+fn page(address: SocketAddr, path: &str) -> String {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    page
+}
+
+#[test]
+fn a_node_shows_what_it_counts_and_whether_it_is_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = start(dir.path(), 80);
+    let place = node.place();
+    block(async {
+        let client = client(place);
+        let admin = client.admin(SOON);
+        admin.create_table(&new_table("ships")).await.unwrap();
+        fill(&client, 0).await;
+        check(&client, 100).await;
+    });
+    for address in [place.client, place.meta] {
+        let health = page(address, "/health");
+        assert!(health.starts_with("HTTP/1.1 200 OK\r\n"), "{health}");
+        let metrics = page(address, "/metrics");
+        for sample in [
+            "\nesker_table_calls_total{table=\"ships\",kind=\"write\"} 100\n",
+            "\nesker_table_calls_total{table=\"ships\",kind=\"read\"} 100\n",
+            "\nesker_table_rejected_total{table=\"ships\",kind=\"write\"} 0\n",
+            "\nesker_partition_leads{table=\"ships\",partition=\"3\"} 1\n",
+            "\nesker_node_serves 1\n",
+            "\nesker_door_refusals_total{door=\"keys\",cause=\"busy\"} 0\n",
+            "\nesker_write_batches_total ",
+        ] {
+            assert!(metrics.contains(sample), "{sample} is not in {metrics}");
+        }
+        // Every family has its head once.
+        let heads = metrics.lines().filter(|line| line.starts_with("# TYPE "));
+        let mut heads: Vec<&str> = heads.collect();
+        let count = heads.len();
+        heads.sort_unstable();
+        heads.dedup();
+        assert_eq!(heads.len(), count);
+        let status = page(address, "/status");
+        assert!(status.contains("\"serves\":true"), "{status}");
+        assert!(
+            status.contains("\"table\":\"ships\",\"partition\":3"),
+            "{status}"
+        );
+        assert!(page(address, "/nothing").starts_with("HTTP/1.1 404 "));
+    }
+    node.stop().unwrap();
+}

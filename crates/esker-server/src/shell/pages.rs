@@ -1,0 +1,334 @@
+//! The pages that a node shows over HTTP: what it counts, whether it is well, what it has.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use esker::Db;
+use tokio::sync::watch;
+
+use crate::front::{Cause, Counters, Page};
+use crate::meta::ids::{META, PartitionId};
+use crate::node::{Replicas, Traffic, TrafficCounts, View};
+use crate::shell::delays::Delays;
+use crate::shell::fault::Faults;
+use crate::shell::known::Known;
+use crate::shell::metrics_text::{MetricsText, json_maybe, json_text};
+use crate::shell::pending::Pending;
+
+/// What a page that does not exist is answered.
+const LIST: &str = "\
+/metrics  what this node counts, in the text format of Prometheus\n\
+/health   200 if the node serves, 503 with the reasons if not\n\
+/status   who the node is and what it has, as JSON\n";
+
+/// The kinds of calls on keys.
+const KINDS: [(&str, fn(&View) -> &Traffic); 2] =
+    [("read", |view| &view.reads), ("write", |view| &view.writes)];
+
+/// What becomes of calls, counted.
+const FATES: [(&str, &str, fn(&TrafficCounts) -> u64); 4] = [
+    (
+        "calls_total",
+        "Calls that came to the leader, whatever became of them.",
+        |counts| counts.calls,
+    ),
+    (
+        "delayed_total",
+        "Calls that a limit of the table made wait.",
+        |counts| counts.delayed,
+    ),
+    (
+        "rejected_total",
+        "Calls that a limit of the table refused.",
+        |counts| counts.rejected,
+    ),
+    (
+        "denied_total",
+        "Calls that came while the table denied its clients.",
+        |counts| counts.denied,
+    ),
+];
+
+/// What is known of each partition here.
+const GAUGES: [(&str, &str, fn(&View) -> u64); 6] = [
+    ("leads", "1 if this node leads the partition.", |view| {
+        view.is_leader().into()
+    }),
+    ("applied_index", "The last entry that is applied.", |view| {
+        view.applied()
+    }),
+    (
+        "durable_index",
+        "The last entry of the log that is on the medium.",
+        |view| view.durable(),
+    ),
+    (
+        "flushed_index",
+        "The last entry that is in files.",
+        |view| view.flushed(),
+    ),
+    (
+        "unapplied_bytes",
+        "Bytes of entries that are committed and not applied.",
+        |view| u64::try_from(view.unapplied_bytes()).unwrap_or(u64::MAX),
+    ),
+    (
+        "stalled",
+        "1 if the replica does not go on for now.",
+        |view| view.is_stalled().into(),
+    ),
+];
+
+/// What pages are made of. Any thread may ask; nothing waits.
+pub(crate) struct Pages {
+    pub(crate) node: u64,
+    pub(crate) cluster: u64,
+    pub(crate) incarnation: u64,
+    pub(crate) replicas: Arc<Replicas>,
+    pub(crate) known: Arc<Known>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) delays: Delays,
+    pub(crate) faults: Faults,
+    pub(crate) serving: watch::Receiver<bool>,
+    pub(crate) db: Db,
+    /// The doors by their names, once they are open.
+    pub(crate) doors: OnceLock<[(&'static str, Arc<Counters>); 2]>,
+}
+
+/// A replica here, by the names that people know.
+struct Named {
+    table: String,
+    index: String,
+    view: Arc<View>,
+}
+
+impl Pages {
+    /// The page of a path.
+    pub(crate) fn page(&self, path: &str) -> Page {
+        match path {
+            "/metrics" => Page::of("text/plain; version=0.0.4; charset=utf-8", self.metrics()),
+            "/health" => match self.ailments() {
+                ailments if ailments.is_empty() => Page::text("200 OK", "it serves\n"),
+                ailments => {
+                    let lines: Vec<String> = ailments.iter().map(|it| format!("{it}\n")).collect();
+                    Page::text("503 Service Unavailable", lines.concat())
+                }
+            },
+            "/status" => Page::of("application/json", self.status()),
+            "/" => Page::text("200 OK", LIST),
+            _ => Page::text("404 Not Found", format!("there are these pages:\n{LIST}")),
+        }
+    }
+
+    /// Why the node should get no work, in sentences; none if it serves. That a partition has no
+    /// leader is no fault of the node.
+    fn ailments(&self) -> Vec<String> {
+        let fault = self.faults.told();
+        let mut all: Vec<String> = fault.iter().map(|why| format!("it ends: {why}")).collect();
+        if !*self.serving.borrow() {
+            let why = "the leader of the meta service has not told it yet what there is";
+            all.push(why.to_owned());
+        }
+        let stalls: Vec<String> = self
+            .replicas
+            .views()
+            .iter()
+            .filter_map(|it| it.stall())
+            .collect();
+        if let Some(why) = stalls.first() {
+            let count = stalls.len();
+            all.push(format!(
+                "{count} of its replicas do not go on, one because {why}"
+            ));
+        }
+        all
+    }
+
+    fn metrics(&self) -> String {
+        let mut text = MetricsText::default();
+        self.put_node(&mut text);
+        self.put_doors(&mut text);
+        let replicas = self.replicas_by_name();
+        put_tables(&mut text, &replicas);
+        put_partitions(&mut text, &replicas);
+        // Each replica is a keyspace: what the engine knows of each would be the longest part.
+        let mut stats = self.db.stats();
+        stats.keyspaces.clear();
+        text.finish() + &stats.to_prometheus()
+    }
+
+    fn put_node(&self, text: &mut MetricsText) {
+        text.family("esker_node_identity", "gauge", "Who the node is: 1.");
+        let (node, cluster) = (self.node.to_string(), format!("{:016x}", self.cluster));
+        let version = env!("CARGO_PKG_VERSION");
+        let labels = [
+            ("node", node.as_str()),
+            ("cluster", cluster.as_str()),
+            ("version", version),
+        ];
+        text.sample("esker_node_identity", &labels, 1);
+        let count = |count| u64::try_from(count).unwrap_or(u64::MAX);
+        for (name, help, value) in [
+            (
+                "esker_node_serves",
+                "1 if /health says that the node serves.",
+                self.ailments().is_empty().into(),
+            ),
+            (
+                "esker_node_pending_calls",
+                "Calls that wait for consensus, or for a thread.",
+                count(self.pending.count()),
+            ),
+            (
+                "esker_node_delayed_calls",
+                "Calls that wait for a limit of their table.",
+                count(self.delays.count()),
+            ),
+            (
+                "esker_node_replicas",
+                "Replicas here, of the meta service as well.",
+                count(self.replicas.views().len()),
+            ),
+        ] {
+            text.family(name, "gauge", help);
+            text.sample(name, &[], value);
+        }
+    }
+
+    fn put_doors(&self, text: &mut MetricsText) {
+        let doors = self.doors.get().map_or(&[][..], |doors| doors);
+        let name = "esker_door_connections_total";
+        text.family(name, "counter", "Connections that a door accepted.");
+        for (door, counters) in doors {
+            text.sample(name, &[("door", door)], counters.accepted());
+        }
+        let name = "esker_door_requests_total";
+        text.family(name, "counter", "Requests that came at a door.");
+        for (door, counters) in doors {
+            text.sample(name, &[("door", door)], counters.requests());
+        }
+        let name = "esker_door_pages_total";
+        text.family(
+            name,
+            "counter",
+            "Pages of HTTP that were asked for at a door.",
+        );
+        for (door, counters) in doors {
+            text.sample(name, &[("door", door)], counters.pages());
+        }
+        let name = "esker_door_refusals_total";
+        text.family(name, "counter", "Connections closed and requests refused.");
+        for (door, counters) in doors {
+            for cause in Cause::all() {
+                let labels = [("door", *door), ("cause", cause.label())];
+                text.sample(name, &labels, counters.of(cause));
+            }
+        }
+    }
+
+    /// The replicas of tables here, by table and partition.
+    fn replicas_by_name(&self) -> Vec<Named> {
+        let known = self.known.get();
+        let views = self.replicas.views().into_iter();
+        let of_tables = views.filter(|view| view.member.group != META);
+        let named = of_tables.map(|view| {
+            let partition = PartitionId::of(view.member.group);
+            let facts = known.tables.get(&partition.table);
+            // One whose table nobody has told of yet has its number for a name.
+            let name = facts.map(|facts| facts.name.clone());
+            Named {
+                table: name.unwrap_or_else(|| partition.table.0.to_string()),
+                index: partition.index.to_string(),
+                view,
+            }
+        });
+        named.collect()
+    }
+
+    fn status(&self) -> String {
+        let ailments: Vec<String> = self.ailments().iter().map(|it| json_text(it)).collect();
+        let replicas: Vec<String> = self.replicas_by_name().iter().map(spell).collect();
+        let leads_meta = self
+            .replicas
+            .view(META)
+            .is_some_and(|view| view.is_leader());
+        format!(
+            "{{\"node\":{},\"cluster\":\"{:016x}\",\"incarnation\":{},\"version\":{},\
+             \"serves\":{},\"ailments\":[{}],\"leads_meta\":{leads_meta},\"pending_calls\":{},\
+             \"delayed_calls\":{},\"replicas\":[{}]}}\n",
+            self.node,
+            self.cluster,
+            self.incarnation,
+            json_text(env!("CARGO_PKG_VERSION")),
+            ailments.is_empty(),
+            ailments.join(","),
+            self.pending.count(),
+            self.delays.count(),
+            replicas.join(","),
+        )
+    }
+}
+
+fn put_tables(text: &mut MetricsText, replicas: &[Named]) {
+    let mut sums: BTreeMap<(&str, &str), TrafficCounts> = BTreeMap::new();
+    for one in replicas {
+        for (kind, traffic) in KINDS {
+            let counts = traffic(&one.view).counts();
+            sums.entry((&one.table, kind)).or_default().add(counts);
+        }
+    }
+    for (fate, help, count) in FATES {
+        let name = format!("esker_table_{fate}");
+        text.family(&name, "counter", help);
+        for ((table, kind), counts) in &sums {
+            text.sample(&name, &[("table", table), ("kind", kind)], count(counts));
+        }
+    }
+}
+
+fn put_partitions(text: &mut MetricsText, replicas: &[Named]) {
+    for (fate, help, count) in FATES {
+        let name = format!("esker_partition_{fate}");
+        text.family(&name, "counter", help);
+        for one in replicas {
+            for (kind, traffic) in KINDS {
+                let labels = [
+                    ("table", one.table.as_str()),
+                    ("partition", &one.index),
+                    ("kind", kind),
+                ];
+                text.sample(&name, &labels, count(&traffic(&one.view).counts()));
+            }
+        }
+    }
+    for (gauge, help, value) in GAUGES {
+        let name = format!("esker_partition_{gauge}");
+        text.family(&name, "gauge", help);
+        for one in replicas {
+            let labels = [("table", one.table.as_str()), ("partition", &one.index)];
+            text.sample(&name, &labels, value(&one.view));
+        }
+    }
+}
+
+/// A replica as an object.
+fn spell(one: &Named) -> String {
+    let view = &one.view;
+    let standing = view.standing();
+    let leader = standing.leader.and_then(|leader| leader.1);
+    let leader = leader.map_or_else(|| "null".to_owned(), |node| node.0.to_string());
+    format!(
+        "{{\"table\":{},\"partition\":{},\"replica\":{},\"leads\":{},\"leader_node\":{leader},\
+         \"term\":{},\"applied\":{},\"durable\":{},\"flushed\":{},\"stall\":{},\"damage\":{}}}",
+        json_text(&one.table),
+        one.index,
+        view.member.replica.0,
+        view.is_leader(),
+        standing.term,
+        view.applied(),
+        view.durable(),
+        view.flushed(),
+        json_maybe(view.stall().as_deref()),
+        json_maybe(standing.damage.as_deref()),
+    )
+}
