@@ -3,8 +3,8 @@
 //! `flags` names the cluster, `refusal` says what a client's error means for the person, `link`
 //! reaches the cluster, `agreeing` asks before something is destroyed and `waiting` waits.
 //! `keys`, `checks`, `rows` and `scans` are what `kv` does; `placing` says which node has what,
-//! `nodes` what is to be said of one, `described` what a table is like, `creating` makes one;
-//! `table`, `node` and `balance` administer.
+//! `nodes` what is to be said of one, `page` what one shows over HTTP, `described` what a table is like, `creating` makes one;
+//! `table`, `node` (with `slow`) and `balance` administer.
 //!
 //! Law: nothing here opens a database; whoever asks for a cluster gets the same answers from
 //! Apache Pegasus as from ours. Not here: starting a node.
@@ -21,8 +21,10 @@ pub mod scans;
 pub mod kv;
 pub mod placing;
 pub mod nodes;
+pub mod page;
 pub mod described;
 pub mod creating;
 pub mod table;
+pub mod slow;
 pub mod node;
 pub mod balance;

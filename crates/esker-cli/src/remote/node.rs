@@ -21,6 +21,7 @@ use crate::remote::nodes::{
 };
 use crate::remote::placing::{Share, add_shares, address};
 use crate::remote::refusal::change_failure;
+use crate::remote::slow::slow;
 use crate::remote::waiting::wait_for;
 
 /// Look after the nodes of a cluster
@@ -33,6 +34,7 @@ Examples:
   esker node drain 2 --undo            it stays after all
   esker node move temp 5 1 3           the replica of partition 5 goes from node 1 to node 3
   esker node move temp 5 1 3 --lead    node 3 leads it instead of node 1, and no replica moves
+  esker node slow                      calls that took long, on all nodes; `slow 2` on one
   esker node meta-replicas 3           how many nodes have the meta service: 1, 3 or 5
   esker node remove 3 --yes            it is none of the cluster any more, for ever
 
@@ -41,6 +43,12 @@ is dead and does not come back is removed at once: its replicas are made anew on
 else happens ten minutes after it fell silent. What may be the only copy of something is kept.
 
 Replicas and leads are evened out over the nodes by themselves; `esker balance --help` tells when.
+A call is slow from the node's slow_query_threshold on (100 ms), or the table's setting
+replica.slow_query_threshold. A node keeps the latest 256 until it ends. What a call waited for: the
+door (its connection had too much under way), a limit of its table, a turn (queue), a majority's
+medium (commit), its turn to be applied (apply); of a read that the leader still leads (confirm) and
+a thread (queue), and the reading itself (read).
+
 Other calls than `list` are of Esker's own, and no cluster of Apache Pegasus knows them.")]
 pub struct Node {
     #[command(flatten)]
@@ -90,6 +98,11 @@ enum Action {
         #[arg(long)]
         lead: bool,
     },
+    /// Show calls that took long, with what they waited for
+    Slow {
+        /// The node; without it all that live
+        node: Option<String>,
+    },
     /// Set how many nodes have the meta service
     MetaReplicas {
         /// 1, 3 or 5
@@ -125,6 +138,7 @@ pub fn node(shared: &GlobalFlags, args: &Node) -> Outcome {
             };
             move_one(shared, &link, &request)
         }
+        Action::Slow { node } => slow(shared, &link, node.as_deref()),
         Action::MetaReplicas { count } => {
             let done = link.attempt(link.admin().set_meta_replicas(*count));
             let before = settled("cannot set that", done)?;

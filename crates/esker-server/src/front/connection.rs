@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::front::bounds::{Bounds, page_permits, permits_of};
 use crate::front::counters::Cause;
@@ -19,7 +19,7 @@ use crate::front::door::{Door, DoorKind};
 use crate::front::http::{Head, Page, read_head};
 use crate::front::outbox::{Closing, Outbox};
 use crate::front::pace::Pace;
-use crate::front::service::Service;
+use crate::front::service::{Caller, Service};
 use crate::front::writing::{Slowest, Unwritten, write_all};
 
 /// Least room for what the socket brings at once.
@@ -51,6 +51,8 @@ pub(crate) async fn serve<S: Service>(door: Arc<Door<S>>, stream: TcpStream, pee
         reader: RequestReader::new(door.bounds.body_bytes_max),
         half: read_half,
         door: Arc::clone(&door),
+        peer,
+        received: Instant::now(),
     };
     let end = tokio::select! {
         end = reading.run() => end,
@@ -76,6 +78,9 @@ struct Reading<S> {
     reader: RequestReader,
     permits: Arc<Semaphore>,
     outbox: Arc<Outbox<Permits>>,
+    peer: SocketAddr,
+    /// When something came last.
+    received: Instant,
 }
 
 impl<S: Service> Reading<S> {
@@ -138,6 +143,7 @@ impl<S: Service> Reading<S> {
             }
             Ok(Err(_)) => Some(End::Closed),
             Ok(Ok(read)) => {
+                self.received = Instant::now();
                 if let Some(pace) = begun {
                     pace.went(read);
                 }
@@ -235,7 +241,10 @@ impl<S: Service> Reading<S> {
             counters.refuse(log, Cause::TooLong, &name);
         }
         match self.door.kind {
-            DoorKind::Keys => to_keys(&*self.door.service, request, back),
+            DoorKind::Keys => {
+                let came = (Caller::Client(self.peer), self.received);
+                to_keys(&*self.door.service, request, came, back);
+            }
             DoorKind::Meta => to_meta(&*self.door.service, request, back),
         }
     }

@@ -12,9 +12,10 @@ use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 use esker_rpc::message::node::{NodeAnswer, NodeCall};
 
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
 
 use crate::front::outbox::Outbox;
-use crate::front::service::{KeysCall, Service};
+use crate::front::service::{Caller, KeysCall, Service};
 use crate::reply::{Reply, Responder};
 
 /// What a call holds until its reply is written: of its connection, and of its door.
@@ -73,7 +74,12 @@ macro_rules! answers {
 answers! { KeyAnswer MetaAnswer NodeAnswer }
 
 /// Gives a request that came at a data server's address to `service`.
-pub(crate) fn to_keys<S: Service>(service: &S, request: Request, back: Return) {
+pub(crate) fn to_keys<S: Service>(
+    service: &S,
+    request: Request,
+    (caller, received): (Caller, Instant),
+    back: Return,
+) {
     let gpid = Gpid {
         app_id: request.head.app_id,
         partition_index: request.head.partition_index,
@@ -89,6 +95,8 @@ pub(crate) fn to_keys<S: Service>(service: &S, request: Request, back: Return) {
                 is_backup_request: request.head.is_backup_request,
                 call,
                 arguments,
+                caller,
+                received,
             };
             service.keys(call, back.responder());
         }

@@ -33,4 +33,4 @@ pub use counters::{Cause, Counters};
 pub use door::DoorKind;
 pub use http::Page;
 pub use listener::{Front, Opening};
-pub use service::{KeysCall, Service};
+pub use service::{Caller, KeysCall, Service};

@@ -1,12 +1,34 @@
 //! Who answers the calls that doors take.
 
+use std::fmt;
+use std::net::SocketAddr;
+
 use esker_rpc::codec::scalars::Gpid;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 use esker_rpc::message::node::{NodeAnswer, NodeCall};
+use tokio::time::Instant;
 
 use crate::front::http::Page;
 use crate::reply::Responder;
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A client.
+    Client(SocketAddr),
+    /// A node that does not lead, for one.
+    Node(u64),
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Caller::Client(address) => write!(out, "{address}"),
+            Caller::Node(node) => write!(out, "node {node}"),
+        }
+    }
+}
 
 /// A call on the keys of one partition, as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +43,10 @@ pub struct KeysCall {
     pub call: KeyCall,
     /// Its arguments as they came, for the log: they were read without fault.
     pub arguments: Vec<u8>,
+    /// Who asks.
+    pub caller: Caller,
+    /// When the last of its bytes had come.
+    pub received: Instant,
 }
 
 /// A node, as its doors see it. Calls come from many threads and must not wait in here: whoever

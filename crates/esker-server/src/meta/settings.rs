@@ -4,6 +4,7 @@
 //! nothing would be a promise that nobody keeps.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use strsim::levenshtein;
 
@@ -16,6 +17,12 @@ pub const DEFAULT_TTL: &str = "default_ttl";
 
 /// Rows that lie in another partition by their hash are hidden, and requests with one refused.
 pub const VALIDATES_HASH: &str = "replica.split.validate_partition_hash";
+
+/// Milliseconds from which on a call is kept among the slow ones.
+pub const SLOW_QUERY: &str = "replica.slow_query_threshold";
+
+/// Least that it may be: what is faster is no news.
+const SLOW_QUERY_MS_MIN: u64 = 20;
 
 /// The longest value: all tables with every setting at its longest fit what a node is told.
 const VALUE_BYTES_MAX: usize = 256;
@@ -38,7 +45,6 @@ enum Rule {
 
 const NO_COMPACTION: &str = "the engine compacts by itself; compaction by hand is not offered yet";
 const NO_LEVELS: &str = "the engine chooses it from the memory that it has";
-const NO_SLOW_LOG: &str = "slow requests are not kept by table yet";
 const NO_ACCESS: &str = "who may come in is not told apart yet: listen on loopback only";
 const NO_CHECKPOINTS: &str = "there are no checkpoints: replicas keep their log instead";
 
@@ -47,7 +53,7 @@ const RULES: [(&str, Rule); 30] = [
     (DEFAULT_TTL, Rule::Seconds),
     (VALIDATES_HASH, Rule::Flag),
     ("business.info", Rule::Text),
-    ("replica.slow_query_threshold", Rule::Refused(NO_SLOW_LOG)),
+    (SLOW_QUERY, Rule::Parsed(slow_query)),
     (WRITE_COUNT, Rule::Parsed(throttle)),
     (WRITE_BYTES, Rule::Parsed(throttle)),
     (READ_COUNT, Rule::Parsed(throttle)),
@@ -148,6 +154,21 @@ pub fn default_ttl_s(envs: &BTreeMap<String, String>) -> u32 {
 pub fn validates_hash(envs: &BTreeMap<String, String>) -> bool {
     envs.get(VALIDATES_HASH)
         .is_some_and(|value| value == "true")
+}
+
+/// From how long on a call is slow, if settings tell.
+pub fn slow_threshold(envs: &BTreeMap<String, String>) -> Option<Duration> {
+    let millis = envs.get(SLOW_QUERY)?.parse().ok()?;
+    Some(Duration::from_millis(millis))
+}
+
+fn slow_query(text: &str) -> Result<(), String> {
+    match text.parse::<u64>() {
+        Ok(millis) if millis >= SLOW_QUERY_MS_MIN && text.len() <= 10 => Ok(()),
+        _ => Err(format!(
+            "{text:?} is no number of milliseconds from {SLOW_QUERY_MS_MIN} on, like 100"
+        )),
+    }
 }
 
 fn check_one(key: &str, value: &str) -> Result<(), String> {

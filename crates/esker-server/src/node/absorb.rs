@@ -5,7 +5,7 @@ use esker_raft::{
     encode_frames,
 };
 
-use crate::node::ask::{Entry, Work};
+use crate::node::ask::{Entry, EntryTimes, Work};
 use crate::node::consensus::{Consensus, Waiting};
 use crate::node::request::{Now, Reply, RequestId};
 use crate::node::seat::Lead;
@@ -43,7 +43,7 @@ impl Consensus {
             self.out.frames.extend(frames.map(|frame| (node, frame)));
         }
         for apply in output.applies {
-            self.apply(apply);
+            self.apply(apply, now);
         }
         for read in output.reads {
             if let Some(Waiting::Read(request)) = self.waiting.remove(&read.token) {
@@ -67,13 +67,18 @@ impl Consensus {
         });
     }
 
-    fn apply(&mut self, apply: Apply) {
+    fn apply(&mut self, apply: Apply, now: Now) {
         let mut bytes = 0;
         let entries = apply.entries.into_iter().map(|committed| {
             bytes += entry_bytes(&committed);
+            let mut times = EntryTimes {
+                proposed: now.monotonic,
+                committed: now.monotonic,
+            };
             let requests = match committed.token.and_then(|it| self.waiting.remove(&it)) {
-                Some(Waiting::Writes(requests, write_bytes)) => {
+                Some(Waiting::Writes(requests, write_bytes, proposed)) => {
                     self.waiting_bytes -= write_bytes;
+                    times.proposed = proposed;
                     requests
                 }
                 Some(Waiting::Change(request) | Waiting::Read(request)) => vec![request],
@@ -82,6 +87,7 @@ impl Consensus {
             Entry {
                 committed,
                 requests,
+                times,
             }
         });
         let entries = entries.collect();
@@ -165,7 +171,7 @@ impl Consensus {
             Outcome::Unknown => Reply::Unknown,
         };
         match self.waiting.remove(&token) {
-            Some(Waiting::Writes(requests, write_bytes)) => {
+            Some(Waiting::Writes(requests, write_bytes, _)) => {
                 self.waiting_bytes -= write_bytes;
                 for request in requests {
                     self.reply(request, reply.clone());

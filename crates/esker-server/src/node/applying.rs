@@ -12,7 +12,7 @@ use esker_raft::{GroupId, Member, ReplicaId};
 
 use crate::disk_log::LogReader;
 use crate::node::absorb::entry_bytes;
-use crate::node::ask::{Ask, Entry, Work};
+use crate::node::ask::{Ask, Entry, EntryTimes, Work};
 use crate::node::images::Images;
 use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
 use crate::node::limits::ENTRIES_AT_ONCE;
@@ -33,6 +33,8 @@ pub struct Applied {
     pub asks: Vec<Ask>,
     /// Answers.
     pub replies: Vec<(RequestId, Reply)>,
+    /// Of the replies from an index on, the times of their entry.
+    pub times: Vec<(usize, EntryTimes)>,
 }
 
 /// What a node says of itself in answers and ids.
@@ -327,6 +329,7 @@ impl Applying {
                         machine.view.set_stall(None);
                     }
                     let replies = &mut self.out.replies;
+                    self.out.times.push((replies.len(), entry.times));
                     answer(&machine.view.place, entry, brought, replies);
                 }
                 Err(NotApplied::Later(error)) => {

@@ -1,5 +1,7 @@
 //! What goes into consensus, and what it has the other stages do.
 
+use std::time::Duration;
+
 use esker_raft::{
     Change, Committed, GroupId, Member, NodeId, ReplicaId, SaveNumber, Start, Ticket,
 };
@@ -103,6 +105,15 @@ pub struct LogPressure {
     pub pins: Vec<Pin>,
 }
 
+/// When what happened to an entry, by the clock of turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EntryTimes {
+    /// It was proposed here, if it was.
+    pub proposed: Duration,
+    /// It was known to be on the medium of a majority.
+    pub committed: Duration,
+}
+
 /// An entry to be applied, and who waits for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -110,6 +121,8 @@ pub struct Entry {
     pub committed: Committed,
     /// Who waits: one for each write in it, in their order; nobody if it was not proposed here.
     pub requests: Vec<RequestId>,
+    /// When what happened to it.
+    pub times: EntryTimes,
 }
 
 /// What consensus has the state machines do, in this order for each replica.

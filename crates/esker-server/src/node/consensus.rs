@@ -23,8 +23,8 @@ use crate::partition::command::Stamp;
 /// Who waits for what has a token.
 #[derive(Debug)]
 pub enum Waiting {
-    /// Writes, which are one entry; and what they count for.
-    Writes(Vec<RequestId>, usize),
+    /// Writes, which are one entry; what they count for; and when they were proposed.
+    Writes(Vec<RequestId>, usize, Duration),
     /// A change of the members.
     Change(RequestId),
     /// A read.
@@ -288,7 +288,8 @@ impl Consensus {
             let token = self.token();
             match self.shard.propose(group, token, payload.bytes.into()) {
                 Ok(()) => {
-                    let waiting = Waiting::Writes(payload.requests, payload.write_bytes);
+                    let time = now.monotonic;
+                    let waiting = Waiting::Writes(payload.requests, payload.write_bytes, time);
                     self.waiting.insert(token, waiting);
                 }
                 Err(refusal) => {

@@ -39,7 +39,7 @@ pub mod rejoining;
 pub mod opening;
 
 pub use applying::{Applied, Applying};
-pub use ask::{Ask, Begin, Entry, LogPressure, Work};
+pub use ask::{Ask, Begin, Entry, EntryTimes, LogPressure, Work};
 pub use consensus::Consensus;
 pub use creating::Create;
 pub use identity::Identity;

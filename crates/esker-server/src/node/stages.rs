@@ -98,7 +98,7 @@ impl Stages {
     ///
     /// Errors: the node must end.
     pub fn apply(&mut self, now: Now, entries_max: usize) -> Result<Vec<(RequestId, Reply)>> {
-        let Applied { asks, replies } = self.applying.run(entries_max)?;
+        let Applied { asks, replies, .. } = self.applying.run(entries_max)?;
         asks.into_iter()
             .for_each(|ask| self.consensus.ask(ask, now));
         Ok(replies)

@@ -65,8 +65,12 @@ impl ApplyThread {
             while let Ok(order) = self.orders.try_recv() {
                 self.obey(order)?;
             }
-            let Applied { asks, replies } = self.applying.run(ENTRIES_AT_ONCE)?;
-            self.pending.reply_all(replies);
+            let Applied {
+                asks,
+                replies,
+                times,
+            } = self.applying.run(ENTRIES_AT_ONCE)?;
+            self.pending.reply_applied(replies, &times);
             for ask in asks {
                 self.inbox.tell(Told::Stage(ask));
             }

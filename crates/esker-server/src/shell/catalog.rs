@@ -75,6 +75,9 @@ settings! {
         "What election timeouts are drawn from; 0 draws it from the node's number.";
     "read_threads", "number", read_threads, threads, u64::to_string,
         "Threads that serve reads. More help where reads wait for the disk.";
+    "slow_query_threshold", "duration", slow_query, parse_duration, shown_duration,
+        "From so long on a call is kept among the slow ones, `esker node slow`; 0s for never. A \
+         table's setting replica.slow_query_threshold goes before it.";
     "connections_max", "number", bounds.connections_max, size, usize::to_string,
         "Connections to each door; further ones are closed at once.";
     "body_max", "bytes", bounds.body_bytes_max, byte_size, shown_size,

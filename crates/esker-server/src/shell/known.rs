@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
+use crate::meta::directive::TableFacts;
 use crate::meta::ids::TableId;
+use crate::meta::settings::slow_threshold;
 use crate::reconcile::Knowledge;
 use crate::throttle::TableLimits;
 
@@ -12,25 +15,42 @@ use crate::throttle::TableLimits;
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     knowledge: Knowledge,
-    /// Of the tables that are limited.
-    limits: BTreeMap<TableId, TableLimits>,
+    /// Of the tables whose settings say something.
+    rules: BTreeMap<TableId, TableRules>,
+}
+
+/// What the settings of a table say of each call.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TableRules {
+    /// How much may be asked for, if that is limited.
+    pub(crate) limits: Option<TableLimits>,
+    /// How long a call takes that is slow, if the table says it and not the node.
+    pub(crate) slow: Option<Duration>,
+}
+
+impl TableRules {
+    fn of(facts: &TableFacts) -> Option<TableRules> {
+        let rules = TableRules {
+            limits: TableLimits::of(&facts.envs, facts.partition_count),
+            slow: slow_threshold(&facts.envs),
+        };
+        (rules.limits.is_some() || rules.slow.is_some()).then_some(rules)
+    }
 }
 
 impl Learned {
     fn of(knowledge: Knowledge) -> Learned {
         let tables = knowledge.tables.iter();
-        let limits = tables.filter_map(|(table, facts)| {
-            Some((*table, TableLimits::of(&facts.envs, facts.partition_count)?))
-        });
+        let rules = tables.filter_map(|(table, facts)| Some((*table, TableRules::of(facts)?)));
         Learned {
-            limits: limits.collect(),
+            rules: rules.collect(),
             knowledge,
         }
     }
 
-    /// How much of a table may be asked for, if that is limited.
-    pub(crate) fn limits(&self, table: TableId) -> Option<&TableLimits> {
-        self.limits.get(&table)
+    /// What the settings of a table say, if they say anything.
+    pub(crate) fn rules(&self, table: TableId) -> Option<&TableRules> {
+        self.rules.get(&table)
     }
 }
 

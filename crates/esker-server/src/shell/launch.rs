@@ -235,15 +235,16 @@ impl Shell<'_> {
             self.log.clone(),
             on_broken,
         );
+        let moments = Moments(Arc::clone(&self.env.clock));
         Shared {
-            pending: Arc::new(Pending::new(inbox.clone())),
+            pending: Arc::new(Pending::new(inbox.clone(), moments.clone())),
             inbox,
             replicas: Arc::clone(&stages.replicas),
             known: Arc::new(Known::new(knowledge.clone())),
             links: Arc::new(links),
             registry,
             faults: Faults::new(self.log.clone()),
-            moments: Moments(Arc::clone(&self.env.clock)),
+            moments,
         }
     }
 
@@ -413,6 +414,7 @@ impl Shell<'_> {
             links: Arc::clone(&shared.links),
             moments: shared.moments.clone(),
             reads,
+            slow_query: self.settings.slow_query,
         });
         let front = |kind, listener| {
             let opened = Front::open(Opening {

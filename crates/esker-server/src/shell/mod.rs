@@ -4,7 +4,7 @@
 //! each setting once, `config` reads files and words by it and says where each value came from.
 //! `opening` is what comes before the parts of a node, and `launch` starts them: `raft_thread` with
 //! the side of meta (`brain`), `log_thread`, `apply_thread`, `read_threads`, `image_thread`;
-//! `inbox` and `pending` are how others speak to them, `delays` is who waits for a limit, `pages` is what it shows over HTTP (`metrics_text`), `service` is the node behind its doors and `submitting` its calls on keys,
+//! `inbox` and `pending` are how others speak to them, `delays` is who waits for a limit, `slow_log` keeps calls that took long, `pages` is what it shows over HTTP (`metrics_text`), `service` is the node behind its doors and `submitting` its calls on keys,
 //! `first_start` makes a directory a node's, and `running` is what whoever started it holds.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
@@ -19,8 +19,10 @@ mod moments;
 mod fault;
 mod threads;
 mod inbox;
-mod pending;
 mod known;
+mod metrics_text;
+mod slow_log;
+mod pending;
 mod delays;
 mod read_threads;
 mod log_thread;
@@ -29,7 +31,6 @@ mod image_thread;
 mod brain;
 mod shortage;
 mod raft_thread;
-mod metrics_text;
 mod pages;
 mod service;
 mod submitting;

@@ -19,14 +19,23 @@ use crate::shell::pending::Pending;
 const LIST: &str = "\
 /metrics  what this node counts, in the text format of Prometheus\n\
 /health   200 if the node serves, 503 with the reasons if not\n\
-/status   who the node is and what it has, as JSON\n";
+/status   who the node is and what it has, as JSON\n\
+/slow     the latest calls that took long, with what they waited for, as JSON\n";
+
+/// Which counts of a replica.
+type Of = fn(&View) -> &Traffic;
+
+/// Which of them.
+type Count = fn(&TrafficCounts) -> u64;
+
+/// Which number of a replica.
+type Number = fn(&View) -> u64;
 
 /// The kinds of calls on keys.
-const KINDS: [(&str, fn(&View) -> &Traffic); 2] =
-    [("read", |view| &view.reads), ("write", |view| &view.writes)];
+const KINDS: [(&str, Of); 2] = [("read", |view| &view.reads), ("write", |view| &view.writes)];
 
 /// What becomes of calls, counted.
-const FATES: [(&str, &str, fn(&TrafficCounts) -> u64); 4] = [
+const FATES: [(&str, &str, Count); 4] = [
     (
         "calls_total",
         "Calls that came to the leader, whatever became of them.",
@@ -50,7 +59,7 @@ const FATES: [(&str, &str, fn(&TrafficCounts) -> u64); 4] = [
 ];
 
 /// What is known of each partition here.
-const GAUGES: [(&str, &str, fn(&View) -> u64); 6] = [
+const GAUGES: [(&str, &str, Number); 6] = [
     ("leads", "1 if this node leads the partition.", |view| {
         view.is_leader().into()
     }),
@@ -115,6 +124,7 @@ impl Pages {
                 }
             },
             "/status" => Page::of("application/json", self.status()),
+            "/slow" => Page::of("application/json", self.pending.slow.to_json(&self.known)),
             "/" => Page::text("200 OK", LIST),
             _ => Page::text("404 Not Found", format!("there are these pages:\n{LIST}")),
         }
@@ -196,6 +206,13 @@ impl Pages {
     }
 
     fn put_doors(&self, text: &mut MetricsText) {
+        let name = "esker_node_slow_calls_total";
+        text.family(
+            name,
+            "counter",
+            "Calls that took longer than their threshold.",
+        );
+        text.sample(name, &[], self.pending.slow.total());
         let doors = self.doors.get().map_or(&[][..], |doors| doors);
         let name = "esker_door_connections_total";
         text.family(name, "counter", "Connections that a door accepted.");

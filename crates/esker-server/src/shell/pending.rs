@@ -2,18 +2,21 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 
-use crate::node::{Answer, Reply, RequestId};
+use crate::node::{Answer, EntryTimes, Reply, RequestId};
 use crate::reply::{self, Responder};
 use crate::shell::inbox::{Inbox, Told};
+use crate::shell::moments::Moments;
+use crate::shell::slow_log::{SlowLog, Trace};
 
 /// Who waits for one request.
 pub(crate) enum Waiting {
     /// Whoever wrote.
-    Write(Responder<KeyAnswer>),
+    Write(Responder<KeyAnswer>, Trace),
     /// Whoever reads.
     Read(Box<Reading>),
     /// The thread of consensus itself.
@@ -30,12 +33,18 @@ pub(crate) struct Reading {
     pub(crate) retries: u8,
     /// Bytes a second that may be read of the partition, if there is a limit.
     pub(crate) bytes_s_max: Option<u64>,
+    pub(crate) trace: Trace,
+    /// When consensus cleared it, if it was asked.
+    pub(crate) cleared: Option<Duration>,
 }
 
 /// Everybody who waits. Any thread may call; the lock is held over a look-up alone.
 pub(crate) struct Pending {
     waiting: Mutex<Requests>,
     inbox: Inbox,
+    moments: Moments,
+    /// Calls that took long.
+    pub(crate) slow: SlowLog,
 }
 
 #[derive(Default)]
@@ -45,10 +54,12 @@ struct Requests {
 }
 
 impl Pending {
-    pub(crate) fn new(inbox: Inbox) -> Pending {
+    pub(crate) fn new(inbox: Inbox, moments: Moments) -> Pending {
         Pending {
             waiting: Mutex::default(),
             inbox,
+            moments,
+            slow: SlowLog::default(),
         }
     }
 
@@ -73,6 +84,16 @@ impl Pending {
 
     /// Answers.
     pub(crate) fn reply_all(&self, replies: Vec<(RequestId, Reply)>) {
+        self.reply_applied(replies, &[]);
+    }
+
+    /// Answers what was applied; of the replies from an index on, those were the times of their
+    /// entry.
+    pub(crate) fn reply_applied(
+        &self,
+        replies: Vec<(RequestId, Reply)>,
+        times: &[(usize, EntryTimes)],
+    ) {
         if replies.is_empty() {
             return;
         }
@@ -82,9 +103,24 @@ impl Pending {
             .map(|(request, reply)| (request, requests.by_id.remove(&request.0), reply))
             .collect();
         drop(requests);
-        for (request, waiting, reply) in found {
+        let applied = (!times.is_empty()).then(|| self.moments.monotonic());
+        let (mut rest, mut current) = (times.iter().peekable(), None);
+        for (index, (request, waiting, reply)) in found.into_iter().enumerate() {
+            while let Some((_, times)) = rest.next_if(|row| row.0 <= index) {
+                current = Some(*times);
+            }
             match waiting {
-                Some(Waiting::Write(responder)) => responder.reply(to_client(reply)),
+                Some(Waiting::Write(responder, trace)) => {
+                    let is_done = matches!(reply, Reply::Done(_));
+                    responder.reply(to_client(reply));
+                    if let (Some(applied), Some(times), true) = (applied, current, is_done)
+                        && trace.is_slow(applied)
+                    {
+                        let now = self.moments.now();
+                        let now = (now.monotonic, now.unix_us);
+                        self.slow.wrote(&trace, (times, applied), now);
+                    }
+                }
                 Some(Waiting::Read(reading)) => reading.reply.reply(to_client(reply)),
                 Some(Waiting::Brain) => self.inbox.tell(Told::Replied(request, reply)),
                 Some(Waiting::Nobody) | None => {}

@@ -167,7 +167,8 @@ impl RaftThread {
                     self.brain.cleared(one, now);
                 }
                 false => {
-                    if let Some(Waiting::Read(reading)) = self.pending.take(one.request) {
+                    if let Some(Waiting::Read(mut reading)) = self.pending.take(one.request) {
+                        reading.cleared = Some(now.monotonic);
                         reads.push(Readable {
                             member: one.member,
                             index: one.index,

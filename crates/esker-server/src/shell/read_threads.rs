@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use esker::ErrorKind;
 use esker_raft::Member;
@@ -15,6 +16,7 @@ use crate::peer::ask::{Answer, Asker};
 use crate::shell::inbox::{Inbox, Told};
 use crate::shell::moments::Moments;
 use crate::shell::pending::{Pending, Reading, Waiting};
+use crate::shell::slow_log::ReadTimes;
 
 /// Reads that one thread takes at once: others share the rest of a turn's.
 const READS_AT_ONCE: usize = 8;
@@ -134,8 +136,9 @@ impl ReadThread {
             drop(queue);
             match job {
                 Job::Reads(reads) => {
+                    let mut taken = self.moments.monotonic();
                     for readable in reads {
-                        self.serve(readable);
+                        taken = self.serve(readable, taken);
                     }
                 }
                 Job::Page(request, asker) => self.page(&request, asker),
@@ -166,7 +169,8 @@ impl ReadThread {
         }
     }
 
-    fn serve(&self, readable: Readable) {
+    /// Serves a read that was taken then, and says when it was done.
+    fn serve(&self, readable: Readable, taken: Duration) -> Duration {
         let Readable {
             member,
             index,
@@ -176,7 +180,8 @@ impl ReadThread {
         let Some(view) = view else {
             // The replica has gone, and its successor may know less.
             if reading.retries == 0 {
-                return reading.reply.refuse(ErrorCode::InvalidState);
+                reading.reply.refuse(ErrorCode::InvalidState);
+                return taken;
             }
             reading.retries -= 1;
             let group = member.group;
@@ -186,15 +191,26 @@ impl ReadThread {
             {
                 reading.reply.refuse(ErrorCode::Busy);
             }
-            return;
+            return taken;
         };
-        match view.serve(&reading.call, &*self.moments.0) {
+        let served = view.serve(&reading.call, &*self.moments.0);
+        let done = self.moments.monotonic();
+        match served {
             Ok(answer) => {
                 if let Some(rate) = reading.bytes_s_max {
-                    let now = self.moments.monotonic();
-                    view.throttle.have_read(rate, bytes_of(&answer), now);
+                    view.throttle.have_read(rate, bytes_of(&answer), done);
                 }
                 reading.reply.answer(answer);
+                if reading.trace.is_slow(done) {
+                    let times = ReadTimes {
+                        cleared: reading.cleared,
+                        taken,
+                        done,
+                    };
+                    let now = self.moments.now();
+                    let now = (now.monotonic, now.unix_us);
+                    self.pending.slow.read(&reading.trace, times, now);
+                }
             }
             Err(error) => {
                 if let Some(count) = self.failures.count() {
@@ -205,6 +221,7 @@ impl ReadThread {
                 drop(reading);
             }
         }
+        done
     }
 }
 

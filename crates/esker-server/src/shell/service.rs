@@ -10,8 +10,9 @@ use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall, TableDescription, TableStatus};
 use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
 use esker_rpc::message::service::NegotiationResponse;
+use tokio::time::Instant;
 
-use crate::front::{KeysCall, Page, Service};
+use crate::front::{Caller, KeysCall, Page, Service};
 use crate::meta::admin;
 use crate::meta::codec;
 use crate::meta::command::NewNode;
@@ -62,6 +63,8 @@ pub(crate) struct NodeService {
     pub(crate) links: Arc<Links>,
     pub(crate) moments: Moments,
     pub(crate) reads: ReadQueue,
+    /// From so long on a call is slow, unless its table says otherwise; nothing for never.
+    pub(crate) slow_query: Duration,
 }
 
 impl NodeService {
@@ -162,6 +165,8 @@ impl PeerService for NodeService {
                     is_backup_request,
                     call,
                     arguments,
+                    caller: Caller::Node(from.node),
+                    received: Instant::now(),
                 };
                 let reply = Responder::new(move |reply: Reply<KeyAnswer>| {
                     asker.tell(answer_of(reply, |answer, out| answer.put(out, 0)));

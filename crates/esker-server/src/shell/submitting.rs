@@ -1,6 +1,7 @@
 //! A call on keys, as a node takes it: to whoever leads, past the limits of its table, to consensus.
 
 use std::sync::Weak;
+use std::time::Duration;
 
 use esker_raft::GroupId;
 use esker_raft::NodeId;
@@ -17,6 +18,7 @@ use crate::reply::{Reply, Responder};
 use crate::shell::pending::{Reading, Waiting};
 use crate::shell::read_threads::Readable;
 use crate::shell::service::{NodeService, PATIENCE, read_reply};
+use crate::shell::slow_log::Trace;
 use crate::throttle::{Arriving, Denied, Verdict};
 
 /// How often a read is asked for again whose replica has gone.
@@ -27,22 +29,19 @@ const READ_RETRIES: u8 = 3;
 struct Passage {
     /// Another node may be asked: no node has forwarded it before.
     may_forward: bool,
-    /// It has waited as long as a limit of its table asks for.
-    has_waited: bool,
+    /// It has waited so long as a limit of its table asks for.
+    waited: Option<Duration>,
 }
 
 impl NodeService {
     /// A call on keys. One that another node forwarded is not forwarded again.
     pub(crate) fn submit(&self, call: KeysCall, reply: Responder<KeyAnswer>, may_forward: bool) {
-        let has_waited = false;
-        self.pass(
-            call,
-            reply,
-            Passage {
-                may_forward,
-                has_waited,
-            },
-        );
+        let waited = None;
+        let passage = Passage {
+            may_forward,
+            waited,
+        };
+        self.pass(call, reply, passage);
     }
 
     fn pass(&self, call: KeysCall, reply: Responder<KeyAnswer>, passage: Passage) {
@@ -72,8 +71,10 @@ impl NodeService {
             };
         }
         let is_read = call.call.row().access == Access::Reads;
-        let limits = knowledge.limits(table);
-        if !passage.has_waited {
+        let rules = knowledge.rules(table);
+        let limits = rules.and_then(|rules| rules.limits.as_ref());
+        let now = self.moments.monotonic();
+        if passage.waited.is_none() {
             let traffic = if is_read { &view.reads } else { &view.writes };
             traffic.call();
             if let Some(limits) = limits {
@@ -81,19 +82,31 @@ impl NodeService {
                     true => Arriving::Read,
                     false => Arriving::Write(call.arguments.len()),
                 };
-                let now = self.moments.monotonic();
                 let verdict = view.throttle.admit(limits, arriving, now);
                 if verdict != Verdict::Now {
                     return self.hold_back(verdict, traffic, (call, reply, passage));
                 }
             }
         }
+        let slow = rules
+            .and_then(|rules| rules.slow)
+            .unwrap_or(self.slow_query);
+        let waited = passage.waited.unwrap_or_default();
+        let trace = Trace::of(&call, group, (now, waited, slow));
         match is_read {
             true => {
                 let bytes_s_max = limits.and_then(|limits| limits.read_bytes);
-                self.read(&view, call, (reply, bytes_s_max));
+                let reading = Box::new(Reading {
+                    call: call.call,
+                    reply,
+                    retries: READ_RETRIES,
+                    bytes_s_max,
+                    trace,
+                    cleared: None,
+                });
+                self.read(&view, reading, now);
             }
-            false => self.write(group, call, reply),
+            false => self.write(group, call, Waiting::Write(reply, trace)),
         }
     }
 
@@ -114,7 +127,7 @@ impl NodeService {
                 traffic.delay();
                 let again = Weak::clone(&self.again);
                 let passage = Passage {
-                    has_waited: true,
+                    waited: Some(wait),
                     ..passage
                 };
                 self.delays.after(place, wait, move || {
@@ -145,20 +158,9 @@ impl NodeService {
         }
     }
 
-    fn read(
-        &self,
-        view: &View,
-        call: KeysCall,
-        (reply, bytes_s_max): (Responder<KeyAnswer>, Option<u64>),
-    ) {
-        let reading = Box::new(Reading {
-            call: call.call,
-            reply,
-            retries: READ_RETRIES,
-            bytes_s_max,
-        });
+    fn read(&self, view: &View, reading: Box<Reading>, now: Duration) {
         let (member, group) = (view.member, view.member.group);
-        if let Some(index) = self.replicas.leased(view, self.moments.monotonic()) {
+        if let Some(index) = self.replicas.leased(view, now) {
             return self.reads.serve(vec![Readable {
                 member,
                 index,
@@ -169,8 +171,8 @@ impl NodeService {
         self.tell(request, Ask::Read { request, group });
     }
 
-    fn write(&self, group: GroupId, call: KeysCall, reply: Responder<KeyAnswer>) {
-        let request = self.pending.add(Waiting::Write(reply));
+    fn write(&self, group: GroupId, call: KeysCall, waiting: Waiting) {
+        let request = self.pending.add(waiting);
         let ask = Ask::Write {
             request,
             group,
@@ -184,7 +186,7 @@ impl NodeService {
     fn tell(&self, request: RequestId, ask: Ask) {
         if !self.inbox.request(ask) {
             match self.pending.take(request) {
-                Some(Waiting::Write(reply)) => reply.refuse(ErrorCode::Busy),
+                Some(Waiting::Write(reply, _)) => reply.refuse(ErrorCode::Busy),
                 Some(Waiting::Read(reading)) => reading.reply.refuse(ErrorCode::Busy),
                 Some(Waiting::Brain | Waiting::Nobody) | None => {}
             }

@@ -141,7 +141,8 @@ fn limits_of_a_table_hold_back_its_clients_and_nobody_else() {
             admin.create_table(&new_table(name)).await.unwrap();
         }
         let limit = |key: &str, text: &str| BTreeMap::from([(key.to_owned(), text.to_owned())]);
-        let bad = admin.set_envs("limited", &limit("replica.write_throttling", "5"));
+        let bad = limit("replica.write_throttling", "5");
+        let bad = admin.set_envs("limited", &bad);
         let said = bad.await.expect_err("no limit").to_string();
         assert!(said.contains("20000*delay*100,30000*reject*200"), "{said}");
         let envs = [
@@ -255,6 +256,43 @@ fn a_node_shows_what_it_counts_and_whether_it_is_well() {
             "{status}"
         );
         assert!(page(address, "/nothing").starts_with("HTTP/1.1 404 "));
+    }
+    node.stop().unwrap();
+}
+
+#[test]
+fn calls_that_took_long_are_kept_with_what_they_waited_for() {
+    // From a nanosecond on every call is slow: one write, one read, and a key that is no text.
+    let dir = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        slow_query: Duration::from_nanos(1),
+        ..settings(dir.path())
+    };
+    let node = Node::start(&Env::real(2), &settings, (81, lines()));
+    let node = node.unwrap_or_else(|error| panic!("{error}"));
+    assert!(node.wait_until_serving(SOON));
+    let place = node.place();
+    block(async {
+        let client = client(place);
+        let admin = client.admin(SOON);
+        admin.create_table(&new_table("ships")).await.unwrap();
+        let table = client.table("ships").await.unwrap();
+        table.set(b"anna\xff", b"port", b"Kiel", 0).await.unwrap();
+        table.get(b"anna\xff", b"port").await.unwrap();
+    });
+    // An answer may be there before its call is written down.
+    let mut slow = page(place.client, "/slow");
+    while !(slow.contains("\"call\":\"get\"") && slow.contains("\"call\":\"put\"")) {
+        slow = page(place.client, "/slow");
+    }
+    for part in [
+        "\"hash_key\":\"anna\\\\xff\"",
+        "\"table\":\"ships\"",
+        "\"from\":\"127.0.0.1:",
+        "\"commit_us\":",
+        "\"read_us\":",
+    ] {
+        assert!(slow.contains(part), "{part} is not in {slow}");
     }
     node.stop().unwrap();
 }

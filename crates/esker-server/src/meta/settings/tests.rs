@@ -23,6 +23,7 @@ fn what_is_honoured_is_taken_within_its_range() {
         ("replica.read_throttling", "2000*delay*100"),
         ("replica.read_throttling_by_size", "20M"),
         ("replica.deny_client_request", "timeout*write"),
+        ("replica.slow_query_threshold", "20"),
     ] {
         assert_eq!(check_pair(key, value), Ok(()));
     }
@@ -50,6 +51,7 @@ fn what_is_honoured_is_taken_within_its_range() {
             "20000, 20K or 20M",
         ),
         ("replica.deny_client_request", "reject*all", "timeout*write"),
+        ("replica.slow_query_threshold", "19", "from 20 on"),
     ] {
         let why = check_pair(key, value).expect_err("out of its range");
         assert!(why.contains(says), "{why}");

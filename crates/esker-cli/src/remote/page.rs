@@ -1,0 +1,56 @@
+//! Pages that nodes show over HTTP at their ports for clients.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddrV4, TcpStream};
+use std::time::Duration;
+
+use esker_rpc::message::own::NodeFacts;
+use serde_json::Value;
+
+use crate::remote::link::shown;
+use crate::remote::placing::address;
+
+/// How long a node may take with its page.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Longest page that is read: a thousand replicas have a few hundred bytes each.
+const PAGE_BYTES_MAX: u64 = 4 << 20;
+
+/// A page of a node that is JSON. Errors: why there is none, in words.
+pub fn page(node: &NodeFacts, path: &str) -> Result<Value, String> {
+    let unreachable = || format!("{} is no address", address(node.address));
+    let page = get(node.address.0.ok_or_else(unreachable)?, path)?;
+    serde_json::from_str(&page).map_err(|error| error.to_string())
+}
+
+/// The body of a page. A node answers one request, and closes.
+fn get(address: SocketAddrV4, path: &str) -> Result<String, String> {
+    let read = || {
+        let mut stream = TcpStream::connect_timeout(&address.into(), PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes())?;
+        let mut answer = Vec::new();
+        stream.take(PAGE_BYTES_MAX).read_to_end(&mut answer)?;
+        Ok(answer)
+    };
+    let answer = read().map_err(|error: std::io::Error| error.to_string())?;
+    body(&String::from_utf8_lossy(&answer)).map(str::to_owned)
+}
+
+/// What is behind the head of an answer that has a page.
+fn body(answer: &str) -> Result<&str, String> {
+    let (head, body) = answer
+        .split_once("\r\n\r\n")
+        .ok_or("it closed the connection, as an older one does")?;
+    let status = head.lines().next().unwrap_or_default();
+    match status.split(' ').nth(1) {
+        Some("200") => Ok(body),
+        _ => Err(format!("it answers {}", shown(status))),
+    }
+}
+
+#[cfg(test)]
+mod tests;
