@@ -3,7 +3,8 @@
 //! `flags` names the cluster, `refusal` says what a client's error means for the person, `link`
 //! reaches the cluster, `agreeing` asks before something is destroyed and `waiting` waits.
 //! `keys`, `checks`, `rows` and `scans` are what `kv` does; `placing` says which node has what,
-//! `nodes` what is to be said of one, `page` what one shows over HTTP, `described` what a table is like, `creating` makes one;
+//! `nodes` what is to be said of one, `page` what one shows over HTTP, `described` what a table is
+//! like, `creating` makes one, `compacting` compacts it;
 //! `table`, `node` (with `slow`) and `balance` administer.
 //!
 //! Law: nothing here opens a database; whoever asks for a cluster gets the same answers from
@@ -24,6 +25,7 @@ pub mod nodes;
 pub mod page;
 pub mod described;
 pub mod creating;
+pub mod compacting;
 pub mod table;
 pub mod slow;
 pub mod node;

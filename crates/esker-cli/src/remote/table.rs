@@ -14,6 +14,7 @@ use crate::global_flags::GlobalFlags;
 use crate::out::Out;
 use crate::quantity::counted;
 use crate::remote::agreeing::agree;
+use crate::remote::compacting::{compact, progress};
 use crate::remote::creating::{Create, create};
 use crate::remote::described::{spell_table, state};
 use crate::remote::flags::{ClusterFlags, refuse_local};
@@ -36,6 +37,7 @@ Examples:
   esker table set ships replica.write_throttling '20K*delay*100,30K*reject*200'
                                                       beyond 20000 writes a second they wait 100 ms
   esker table unset ships default_ttl                 none any more
+  esker table compact ships --wait                    drop what was overwritten, at every replica
   esker table rename ships boats
   esker table drop boats --yes                        it can be recalled for a week
   esker table list --dropped                          what can be recalled, with its numbers
@@ -70,6 +72,14 @@ enum Action {
     Describe {
         /// Its name
         name: String,
+    },
+    /// Compact every replica of one: what was overwritten or is over leaves the disks
+    Compact {
+        /// Its name
+        name: String,
+        /// Return when all replicas are compacted
+        #[arg(long)]
+        wait: bool,
     },
     /// Drop one with all that it holds
     Drop {
@@ -128,6 +138,7 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
         Action::Create(args) => create(shared, &link, args),
         Action::List { dropped } => list(shared, &link, *dropped),
         Action::Describe { name } => describe(shared, &link, name),
+        Action::Compact { name, wait } => compact(shared, &link, name, *wait),
         Action::Drop { name, yes, keep } => drop_one(shared, &link, name, (*yes, *keep)),
         Action::Recall { table, name } => recall(shared, &link, table, name.as_deref()),
         Action::Rename { old, new } => {
@@ -276,11 +287,13 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
         partitions,
     )?;
     let notes = notes(link, &partitions)?;
+    let compaction = progress(link, &table)?;
     let mut out = Out::lock();
     if shared.json {
         let mut object = spell_table(&table);
         object["placing"] = partitions.iter().map(spell).collect();
         object["notes"] = json!(notes);
+        object["compaction"] = json!(compaction.map(|compaction| compaction.spell()));
         out.json_page(&object)?;
         return Ok(out.finish()?);
     }
@@ -296,6 +309,9 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
     ))?;
     for (key, value) in &table.envs {
         out.line(format!("setting     {} = {}", shown(key), shown(value)))?;
+    }
+    if let Some(compaction) = compaction {
+        out.line(format!("compaction  {}", compaction.sentence()))?;
     }
     let heads = ["partition", "ballot", "primary", "secondaries", "state"];
     let mut lines = Lines::new(&heads).with_sides(">><<<");

@@ -21,6 +21,12 @@ pub const VALIDATES_HASH: &str = "replica.split.validate_partition_hash";
 /// Milliseconds from which on a call is kept among the slow ones.
 pub const SLOW_QUERY: &str = "replica.slow_query_threshold";
 
+/// When each replica is to be compacted, once: seconds since 1970.
+pub const COMPACTION: &str = "manual_compact.once.trigger_time";
+
+/// No replica is compacted because somebody asked for it.
+pub const NO_COMPACTION: &str = "manual_compact.disabled";
+
 /// Least that it may be: what is faster is no news.
 const SLOW_QUERY_MS_MIN: u64 = 20;
 
@@ -43,7 +49,10 @@ enum Rule {
     Refused(&'static str),
 }
 
-const NO_COMPACTION: &str = "the engine compacts by itself; compaction by hand is not offered yet";
+const ONE_AT_A_TIME: &str = "each node compacts one replica at a time";
+const ALL_OF_IT: &str = "everything becomes one run, in the lowest level that there is";
+const NO_PERIOD: &str = "the engine compacts by itself; for a daily one, have a timer run \
+                         `esker table compact`";
 const NO_LEVELS: &str = "the engine chooses it from the memory that it has";
 const NO_ACCESS: &str = "who may come in is not told apart yet: listen on loopback only";
 const NO_CHECKPOINTS: &str = "there are no checkpoints: replicas keep their log instead";
@@ -89,34 +98,31 @@ const RULES: [(&str, Rule); 30] = [
         "rocksdb.allow_ingest_behind",
         Rule::Only("false", "files are not taken in below what is there"),
     ),
-    ("manual_compact.disabled", Rule::Only("true", NO_COMPACTION)),
+    (NO_COMPACTION, Rule::Flag),
     (
         "manual_compact.max_concurrent_running_count",
-        Rule::Refused(NO_COMPACTION),
+        Rule::Only("1", ONE_AT_A_TIME),
     ),
-    (
-        "manual_compact.once.trigger_time",
-        Rule::Refused(NO_COMPACTION),
-    ),
+    (COMPACTION, Rule::Parsed(unix_seconds)),
     (
         "manual_compact.once.target_level",
-        Rule::Refused(NO_COMPACTION),
+        Rule::Only("-1", ALL_OF_IT),
     ),
     (
         "manual_compact.once.bottommost_level_compaction",
-        Rule::Refused(NO_COMPACTION),
+        Rule::Only("force", ALL_OF_IT),
     ),
     (
         "manual_compact.periodic.trigger_time",
-        Rule::Refused(NO_COMPACTION),
+        Rule::Refused(NO_PERIOD),
     ),
     (
         "manual_compact.periodic.target_level",
-        Rule::Refused(NO_COMPACTION),
+        Rule::Refused(NO_PERIOD),
     ),
     (
         "manual_compact.periodic.bottommost_level_compaction",
-        Rule::Refused(NO_COMPACTION),
+        Rule::Refused(NO_PERIOD),
     ),
     (
         "user_specified_compaction",
@@ -160,6 +166,23 @@ pub fn validates_hash(envs: &BTreeMap<String, String>) -> bool {
 pub fn slow_threshold(envs: &BTreeMap<String, String>) -> Option<Duration> {
     let millis = envs.get(SLOW_QUERY)?.parse().ok()?;
     Some(Duration::from_millis(millis))
+}
+
+/// When replicas were asked to be compacted last, unless that is switched off.
+pub fn compaction_asked_s(envs: &BTreeMap<String, String>) -> Option<u64> {
+    let is_off = envs.get(NO_COMPACTION).is_some_and(|value| value == "true");
+    let asked_s = envs.get(COMPACTION).and_then(|value| value.parse().ok());
+    asked_s.filter(|_| !is_off)
+}
+
+fn unix_seconds(text: &str) -> Result<(), String> {
+    match text.parse::<u64>() {
+        Ok(1..) if text.len() <= 10 => Ok(()),
+        _ => Err(format!(
+            "{text:?} is no moment in seconds since 1970, like 1700000000; `esker table compact` \
+             sets it to now"
+        )),
+    }
 }
 
 fn slow_query(text: &str) -> Result<(), String> {

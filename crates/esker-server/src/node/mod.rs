@@ -23,6 +23,7 @@ pub mod ask;
 pub mod turn;
 pub mod lease;
 pub mod traffic;
+pub mod compaction;
 pub mod view;
 pub mod replicas;
 pub mod image_page;
@@ -40,6 +41,7 @@ pub mod opening;
 
 pub use applying::{Applied, Applying};
 pub use ask::{Ask, Begin, Entry, EntryTimes, LogPressure, Work};
+pub use compaction::{Compaction, CompactionState};
 pub use consensus::Consensus;
 pub use creating::Create;
 pub use identity::Identity;

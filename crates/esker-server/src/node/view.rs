@@ -11,6 +11,7 @@ use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::time::WireSecond;
 
 use crate::meta::state::State;
+use crate::node::compaction::Compaction;
 use crate::node::lease::LeaseCell;
 use crate::node::traffic::Traffic;
 use crate::partition::place::Place;
@@ -60,6 +61,7 @@ pub struct View {
     flushed: AtomicU64,
     unapplied_bytes: AtomicUsize,
     is_unreadable: AtomicBool,
+    compaction: Mutex<Compaction>,
     stall: Mutex<Option<String>>,
     is_stalled: AtomicBool,
 }
@@ -90,6 +92,7 @@ impl View {
             flushed: AtomicU64::new(0),
             unapplied_bytes: AtomicUsize::new(0),
             is_unreadable: AtomicBool::new(false),
+            compaction: Mutex::default(),
             stall: Mutex::default(),
             is_stalled: AtomicBool::new(false),
         }
@@ -229,6 +232,19 @@ impl View {
         let mut stall = self.stall_cell();
         self.is_stalled.store(why.is_some(), Ordering::SeqCst);
         *stall = why;
+    }
+
+    /// How far the latest compaction has come that somebody asked for.
+    pub fn compaction(&self) -> Compaction {
+        // A value is whole whatever a thread that panicked was about to do; here and below.
+        let compaction = self.compaction.lock();
+        compaction.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// It has come so far.
+    pub fn set_compaction(&self, to: Compaction) {
+        let compaction = self.compaction.lock();
+        *compaction.unwrap_or_else(PoisonError::into_inner) = to;
     }
 
     /// Bytes of entries that are committed and not applied.

@@ -24,6 +24,7 @@ use crate::peer::registry::Registry;
 use crate::reconcile::{Home, Knowledge, Leading, Reporter, Space};
 use crate::shell::apply_thread::{ApplyThread, Order};
 use crate::shell::brain::{Brain, Surroundings};
+use crate::shell::compact_thread::CompactThread;
 use crate::shell::delays::Delays;
 use crate::shell::fault::Faults;
 use crate::shell::first_start::{FOUNDER, founding, settle};
@@ -69,6 +70,9 @@ pub(crate) struct Launched {
     pub(crate) raft: Running,
     /// The threads that raft gives work, which end behind it.
     pub(crate) stages: Vec<Running>,
+    /// The thread of compactions that were asked for: it ends once this sender has gone, or, in the
+    /// midst of one, with the database.
+    pub(crate) compacting: (Sender<()>, Running),
     pub(crate) db: Db,
     pub(crate) lock: Box<dyn DirLock>,
     pub(crate) faults: Faults,
@@ -180,6 +184,7 @@ impl Shell<'_> {
         );
         let (raft, running) = self.threads(&shared, parts, (&reads, &reader))?;
         let pages = self.pages(&shared, (&serving, &stages.db));
+        let compacting = self.compact_thread(&shared)?;
         let doors = self.doors(&shared, (listeners, reads, pages))?;
         let place = self.place();
         let line = format!(
@@ -195,6 +200,7 @@ impl Shell<'_> {
             replicas: shared.replicas,
             raft,
             stages: running,
+            compacting,
             db: stages.db,
             lock: stages.lock,
             faults: shared.faults,
@@ -380,11 +386,27 @@ impl Shell<'_> {
         }
     }
 
+    fn compact_thread(&self, shared: &Shared) -> Result<(Sender<()>, Running), String> {
+        let (stop, end) = channel();
+        let thread = CompactThread {
+            stop: end,
+            known: Arc::clone(&shared.known),
+            replicas: Arc::clone(&shared.replicas),
+            moments: shared.moments.clone(),
+            log: self.log.clone(),
+            since_s: shared.moments.now().unix_us / 1_000_000,
+        };
+        let running = spawn("compact", &shared.faults, move || thread.run());
+        let running = running.map_err(|error| format!("no thread: {error}"))?;
+        Ok((stop, running))
+    }
+
     fn pages(&self, shared: &Shared, (serving, db): (&watch::Receiver<bool>, &Db)) -> Pages {
         Pages {
             node: self.identity.node.0,
             cluster: self.identity.cluster,
             incarnation: self.identity.incarnation,
+            started_s: shared.moments.now().unix_us / 1_000_000,
             replicas: Arc::clone(&shared.replicas),
             known: Arc::clone(&shared.known),
             pending: Arc::clone(&shared.pending),

@@ -3,8 +3,10 @@
 //! `quantity` reads bytes and durations, `settings` is what a node may be told, `catalog` tells
 //! each setting once, `config` reads files and words by it and says where each value came from.
 //! `opening` is what comes before the parts of a node, and `launch` starts them: `raft_thread` with
-//! the side of meta (`brain`), `log_thread`, `apply_thread`, `read_threads`, `image_thread`;
-//! `inbox` and `pending` are how others speak to them, `delays` is who waits for a limit, `slow_log` keeps calls that took long, `pages` is what it shows over HTTP (`metrics_text`), `service` is the node behind its doors and `submitting` its calls on keys,
+//! the side of meta (`brain`), `log_thread`, `apply_thread`, `read_threads`, `image_thread`,
+//! `compact_thread`; `inbox` and `pending` are how others speak to them, `delays` is who waits for
+//! a limit, `slow_log` keeps calls that took long, `pages` is what a node shows over HTTP
+//! (`metrics_text`), `service` is the node behind its doors and `submitting` its calls on keys,
 //! `first_start` makes a directory a node's, and `running` is what whoever started it holds.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
@@ -28,6 +30,7 @@ mod read_threads;
 mod log_thread;
 mod apply_thread;
 mod image_thread;
+mod compact_thread;
 mod brain;
 mod shortage;
 mod raft_thread;

@@ -93,6 +93,8 @@ pub(crate) struct Pages {
     pub(crate) node: u64,
     pub(crate) cluster: u64,
     pub(crate) incarnation: u64,
+    /// When it was started, in seconds since 1970.
+    pub(crate) started_s: u64,
     pub(crate) replicas: Arc<Replicas>,
     pub(crate) known: Arc<Known>,
     pub(crate) pending: Arc<Pending>,
@@ -270,12 +272,14 @@ impl Pages {
             .view(META)
             .is_some_and(|view| view.is_leader());
         format!(
-            "{{\"node\":{},\"cluster\":\"{:016x}\",\"incarnation\":{},\"version\":{},\
+            "{{\"node\":{},\"cluster\":\"{:016x}\",\"incarnation\":{},\"started_s\":{},\
+             \"version\":{},\
              \"serves\":{},\"ailments\":[{}],\"leads_meta\":{leads_meta},\"pending_calls\":{},\
              \"delayed_calls\":{},\"replicas\":[{}]}}\n",
             self.node,
             self.cluster,
             self.incarnation,
+            self.started_s,
             json_text(env!("CARGO_PKG_VERSION")),
             ailments.is_empty(),
             ailments.join(","),
@@ -331,12 +335,13 @@ fn put_partitions(text: &mut MetricsText, replicas: &[Named]) {
 /// A replica as an object.
 fn spell(one: &Named) -> String {
     let view = &one.view;
-    let standing = view.standing();
+    let (standing, compaction) = (view.standing(), view.compaction());
     let leader = standing.leader.and_then(|leader| leader.1);
     let leader = leader.map_or_else(|| "null".to_owned(), |node| node.0.to_string());
     format!(
         "{{\"table\":{},\"partition\":{},\"replica\":{},\"leads\":{},\"leader_node\":{leader},\
-         \"term\":{},\"applied\":{},\"durable\":{},\"flushed\":{},\"stall\":{},\"damage\":{}}}",
+         \"term\":{},\"applied\":{},\"durable\":{},\"flushed\":{},\"stall\":{},\"damage\":{},\
+         \"compaction\":{{\"asked_s\":{},\"state\":\"{}\",\"took_ms\":{}}}}}",
         json_text(&one.table),
         one.index,
         view.member.replica.0,
@@ -347,5 +352,8 @@ fn spell(one: &Named) -> String {
         view.flushed(),
         json_maybe(view.stall().as_deref()),
         json_maybe(standing.damage.as_deref()),
+        compaction.asked_s,
+        compaction.state.word(),
+        compaction.took.as_millis(),
     )
 }

@@ -138,7 +138,12 @@ impl Node {
                 Err(error) => return Err(format!("what is in memory was not flushed: {error}")),
             }
         }
-        launched.db.close().map_err(|error| error.to_string())?;
+        let (stop, compacting) = launched.compacting;
+        drop(stop);
+        // What it is in the midst of ends with the database.
+        let closed = launched.db.close().map_err(|error| error.to_string());
+        compacting.join()?;
+        closed?;
         runtime.shutdown_timeout(STOPPING_MAX);
         drop(launched.lock);
         log.write(Level::Note, "stopped");

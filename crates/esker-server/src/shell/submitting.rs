@@ -1,4 +1,4 @@
-//! A call on keys, as a node takes it: to whoever leads, past the limits of its table, to consensus.
+//! A call on keys, as a node takes it: to whoever leads, past limits of its table, to consensus.
 
 use std::sync::Weak;
 use std::time::Duration;

@@ -35,8 +35,8 @@ pub struct TableLimits {
 }
 
 impl TableLimits {
-    /// What settings say of each of so many partitions; `None` if they limit nothing. What cannot be
-    /// read limits nothing: meta has refused it.
+    /// What settings say of each of so many partitions; `None` if they limit nothing. What cannot
+    /// be read limits nothing: meta has refused it.
     pub fn of(envs: &BTreeMap<String, String>, partition_count: u32) -> Option<TableLimits> {
         let throttle = |key| {
             let told = envs.get(key).and_then(|text| Throttle::parse(text).ok());

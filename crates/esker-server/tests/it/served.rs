@@ -296,3 +296,34 @@ fn calls_that_took_long_are_kept_with_what_they_waited_for() {
     }
     node.stop().unwrap();
 }
+
+#[test]
+fn a_compaction_that_is_asked_for_is_done_at_every_replica_once() {
+    // A table of four partitions is asked for one, with a moment that has passed since the node was
+    // started; the page of the node says how far each has come.
+    let dir = tempfile::tempdir().unwrap();
+    let node = start(dir.path(), 82);
+    let place = node.place();
+    block(async {
+        let client = client(place);
+        let admin = client.admin(SOON);
+        admin.create_table(&new_table("ships")).await.unwrap();
+        fill(&client, 0).await;
+        let now = std::time::SystemTime::now();
+        let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        let key = "manual_compact.once.trigger_time".to_owned();
+        let off = BTreeMap::from([
+            (key.clone(), now.to_string()),
+            ("manual_compact.disabled".to_owned(), "true".to_owned()),
+        ]);
+        admin.set_envs("ships", &off).await.unwrap();
+        let status = page(place.client, "/status");
+        assert!(!status.contains("\"state\":\"done\""), "{status}");
+        let disabled = ["manual_compact.disabled".to_owned()];
+        admin.remove_envs("ships", &disabled).await.unwrap();
+        let done = format!("\"compaction\":{{\"asked_s\":{now},\"state\":\"done\"");
+        while page(place.client, "/status").matches(&done).count() < 4 {}
+        check(&client, 100).await;
+    });
+    node.stop().unwrap();
+}

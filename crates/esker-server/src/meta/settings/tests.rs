@@ -18,6 +18,8 @@ fn what_is_honoured_is_taken_within_its_range() {
         ("replica.rocksdb_block_cache_enabled", "true"),
         ("rocksdb.allow_ingest_behind", "false"),
         ("manual_compact.disabled", "true"),
+        ("manual_compact.once.trigger_time", "1700000000"),
+        ("manual_compact.once.target_level", "-1"),
         ("replica.write_throttling", "20K*delay*100,30K*reject*200"),
         ("replica.write_throttling_by_size", "20M*reject*0"),
         ("replica.read_throttling", "2000*delay*100"),
@@ -52,6 +54,18 @@ fn what_is_honoured_is_taken_within_its_range() {
         ),
         ("replica.deny_client_request", "reject*all", "timeout*write"),
         ("replica.slow_query_threshold", "19", "from 20 on"),
+        (
+            "manual_compact.once.trigger_time",
+            "0",
+            "seconds since 1970",
+        ),
+        (
+            "manual_compact.once.trigger_time",
+            "tomorrow",
+            "seconds since 1970",
+        ),
+        ("manual_compact.once.target_level", "6", "always -1 here"),
+        ("replica.slow_query_threshold", "100ms", "from 20 on"),
     ] {
         let why = check_pair(key, value).expect_err("out of its range");
         assert!(why.contains(says), "{why}");
@@ -130,4 +144,15 @@ fn the_guide_lists_every_setting_and_no_other() {
     told.sort_unstable();
     known.sort_unstable();
     assert_eq!(told, known);
+}
+
+#[test]
+fn a_compaction_is_asked_for_unless_that_is_switched_off() {
+    let mut envs = BTreeMap::from([(COMPACTION.to_owned(), "1700000000".to_owned())]);
+    assert_eq!(compaction_asked_s(&envs), Some(1_700_000_000));
+    for (value, asked_s) in [("true", None), ("false", Some(1_700_000_000))] {
+        envs.insert(NO_COMPACTION.to_owned(), value.to_owned());
+        assert_eq!(compaction_asked_s(&envs), asked_s);
+    }
+    assert_eq!(compaction_asked_s(&BTreeMap::new()), None);
 }
