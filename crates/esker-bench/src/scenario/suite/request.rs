@@ -91,6 +91,9 @@ pub struct Request {
     /// service: the program that starts nodes [default: this one]
     #[arg(long, value_name = "PATH")]
     pub tool: Option<PathBuf>,
+    /// service: another esker, whose clusters are measured in turns with ours
+    #[arg(long, value_name = "PATH")]
+    pub against: Option<PathBuf>,
     /// Leave the stores where they are
     #[arg(long = "keep")]
     pub keeps_stores: bool,

@@ -88,5 +88,6 @@ What is to be read with care:
 Examples:
   esker bench scenario service --only writes --only reads
   esker bench scenario service --only writes --only reads --beside etcd --rounds 5
+  esker bench scenario service --only reads --against ../before/esker   what a change brought
   esker bench scenario service --only failover --size full --json gaps.json
 ";

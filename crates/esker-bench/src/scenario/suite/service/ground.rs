@@ -1,6 +1,6 @@
 //! What lines stand on: the tool that starts nodes, a directory, clients, the record.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -53,6 +53,11 @@ impl Ground {
         })
     }
 
+    /// What starts our nodes.
+    pub fn tool(&self) -> &Path {
+        &self.tool
+    }
+
     /// A place of its own for something below the directory, empty.
     pub fn place(&self, name: &str) -> PathBuf {
         self.dir.join(name)
@@ -60,8 +65,18 @@ impl Ground {
 
     /// Starts a cluster of so many nodes.
     pub fn cluster(&self, name: &str, nodes: usize, settings: &[&str]) -> Outcome<OwnCluster> {
+        self.cluster_of(&self.tool, name, (nodes, settings))
+    }
+
+    /// The same of nodes that another tool starts.
+    pub fn cluster_of(
+        &self,
+        tool: &Path,
+        name: &str,
+        (nodes, settings): (usize, &[&str]),
+    ) -> Outcome<OwnCluster> {
         let settings: Vec<String> = settings.iter().map(|one| (*one).to_owned()).collect();
-        OwnCluster::start(&self.tool, &self.place(name), nodes, &settings)
+        OwnCluster::start(tool, &self.place(name), nodes, &settings)
     }
 
     /// Lets time pass.

@@ -23,6 +23,9 @@ use crate::target::pegasus_cluster::Cluster;
 const WRITES_GOAL: f64 = 5.0;
 const READS_GOAL: f64 = 10.0;
 
+/// What another tool's clusters are called in the record: without leases, with them.
+const OTHERS: [&str; 2] = ["the other Esker", "the other Esker, leases"];
+
 /// Rounds, unless the command line says otherwise: a median of three, of five beside another.
 const ROUNDS: [usize; 2] = [3, 5];
 
@@ -32,7 +35,7 @@ const WARM_UP: Duration = Duration::from_millis(300);
 /// One who takes part.
 struct Player {
     /// What it is called.
-    name: &'static str,
+    name: String,
     engine: &'static str,
     version: String,
     processes: Vec<u32>,
@@ -55,9 +58,14 @@ struct Round {
 /// Runs the lines that are asked for.
 pub fn run(stage: &mut Stage<'_, '_>, ground: &Ground, lines: &[Line]) -> Outcome {
     let wants = |line| lines.contains(&line);
-    let mut clusters = vec![ground.cluster("asking", 3, &[])?];
-    if wants(Line::Reads) {
-        clusters.push(ground.cluster("leases", 3, &[LEASES])?);
+    let mut clusters = Vec::new();
+    for tool in [Some(ground.tool()), stage.request.against.as_deref()] {
+        let Some(tool) = tool else { continue };
+        let sets = [("asking", &[][..]), ("leases", &[LEASES][..])];
+        for (name, settings) in sets.into_iter().take(1 + usize::from(wants(Line::Reads))) {
+            let place = format!("{name}{}", clusters.len());
+            clusters.push(ground.cluster_of(tool, &place, (3, settings))?);
+        }
     }
     let etcd = match stage.request.beside {
         Some(_) => {
@@ -69,8 +77,10 @@ pub fn run(stage: &mut Stage<'_, '_>, ground: &Ground, lines: &[Line]) -> Outcom
         None => None,
     };
     let mut players = Vec::new();
-    for (cluster, name) in clusters.iter().zip(["asking a majority", "with leases"]) {
-        players.push(own(ground, cluster, name)?);
+    let per_tool = 1 + usize::from(wants(Line::Reads));
+    for (at, cluster) in clusters.iter().enumerate() {
+        let is_leasing = at % per_tool == 1;
+        players.push(own(ground, cluster, (at < per_tool, is_leasing))?);
     }
     if let Some(etcd) = &etcd {
         players.push(other(ground, etcd)?);
@@ -118,19 +128,31 @@ pub fn run(stage: &mut Stage<'_, '_>, ground: &Ground, lines: &[Line]) -> Outcom
     clusters.into_iter().try_for_each(|one| one.end(is_kept))
 }
 
-fn own(ground: &Ground, cluster: &OwnCluster, name: &'static str) -> Outcome<Player> {
+fn own(
+    ground: &Ground,
+    cluster: &OwnCluster,
+    (is_ours, is_leasing): (bool, bool),
+) -> Outcome<Player> {
     let tables = Cluster::connect(&cluster.address())?;
     let table = tables.create_fresh("service", PARTITIONS, 3)?;
     let connections = connect(&ground.runtime, cluster, &table, CONNECTIONS)?;
     Ok(Player {
-        name,
-        engine: match name {
-            "with leases" => "Esker, leases",
-            _ => "Esker",
+        name: match (is_ours, is_leasing) {
+            (true, false) => "asking a majority",
+            (true, true) => "with leases",
+            (false, false) => "the other, asking",
+            (false, true) => "the other, leases",
+        }
+        .to_owned(),
+        engine: match (is_ours, is_leasing) {
+            (true, false) => "Esker",
+            (true, true) => "Esker, leases",
+            (false, false) => OTHERS[0],
+            (false, true) => OTHERS[1],
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),
         processes: cluster.processes(),
-        writes: name != "with leases",
+        writes: !is_leasing,
         play: play(connections),
     })
 }
@@ -138,7 +160,7 @@ fn own(ground: &Ground, cluster: &OwnCluster, name: &'static str) -> Outcome<Pla
 fn other(ground: &Ground, etcd: &Etcd) -> Outcome<Player> {
     let connections = connect_etcd(&ground.runtime, etcd)?;
     Ok(Player {
-        name: "etcd",
+        name: "etcd".to_owned(),
         engine: "etcd",
         version: etcd.version.clone(),
         processes: etcd.processes(),
@@ -203,6 +225,7 @@ fn tell(stage: &mut Stage<'_, '_>, players: &[Player], all: &[Round], lines: &[L
         "client µs/op",
         "written B/op",
     ]);
+    let mut compared = Vec::new();
     for line in lines {
         let is_write = *line == Line::Writes;
         let rates = |at: usize| -> Vec<f64> {
@@ -229,13 +252,25 @@ fn tell(stage: &mut Stage<'_, '_>, players: &[Player], all: &[Round], lines: &[L
             }));
             told.add(cells);
         }
-        let theirs = players.iter().position(|player| player.engine == "etcd");
-        let Some(theirs) = theirs.map(rates) else {
+        let rates_of = |engine: &str| {
+            let found = players.iter().position(|player| player.engine == engine);
+            found.map(rates)
+        };
+        for (ours, other) in ["Esker", "Esker, leases"].into_iter().zip(OTHERS) {
+            let pair = rates_of(ours).zip(rates_of(other));
+            let ratio = pair.and_then(|(ours, other)| Summary::of_ratios(&ours, &other));
+            if let Some(ratio) = ratio {
+                let ratio = ratio.text_in(" ×", quantity::ratio);
+                compared.push(format!("{}, {ours}: {ratio} the other\n", line.name()));
+            }
+        }
+        let Some(theirs) = rates_of("etcd") else {
             continue;
         };
         for (at, player) in players.iter().enumerate() {
             let ratio = Summary::of_ratios(&rates(at), &theirs);
-            if player.engine == "etcd" || ratio.is_none() {
+            let is_ours = !OTHERS.contains(&player.engine) && player.engine != "etcd";
+            if !is_ours || ratio.is_none() {
                 continue;
             }
             let goal = if is_write { WRITES_GOAL } else { READS_GOAL };
@@ -245,7 +280,7 @@ fn tell(stage: &mut Stage<'_, '_>, players: &[Player], all: &[Round], lines: &[L
             stage.record.verdicts.push(verdict);
         }
     }
-    stage.say(&format!("\n{}\n", told.text()))
+    stage.say(&format!("\n{}{}\n", told.text(), compared.concat()))
 }
 
 fn of(all: &[Round], player: usize, is_write: bool) -> impl Iterator<Item = &Round> {
