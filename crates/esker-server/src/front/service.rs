@@ -49,8 +49,8 @@ pub struct KeysCall {
     pub received: Instant,
 }
 
-/// A node, as its doors see it. Calls come from many threads and must not wait in here: whoever
-/// knows the outcome replies, later and from any thread.
+/// A node, as its doors see it. Calls come from the threads of sockets and must not wait in here
+/// for others, nor for long: whoever knows the outcome replies, later and from any thread.
 pub trait Service: Send + Sync + 'static {
     /// A call on keys.
     fn keys(&self, call: KeysCall, reply: Responder<KeyAnswer>);

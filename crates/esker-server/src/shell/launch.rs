@@ -36,8 +36,9 @@ use crate::shell::moments::Moments;
 use crate::shell::opening::{Listeners, door, have_meta, load_knowledge, open_stages, tell_found};
 use crate::shell::pages::Pages;
 use crate::shell::pending::Pending;
+use crate::shell::quick_reads::QuickReads;
 use crate::shell::raft_thread::RaftThread;
-use crate::shell::read_threads::{ReadQueue, ReadThread, read_queue};
+use crate::shell::read_threads::{ReadQueue, ReadThread, Reader, read_queue};
 use crate::shell::service::NodeService;
 use crate::shell::settings::Settings;
 use crate::shell::shortage::Shortage;
@@ -185,7 +186,7 @@ impl Shell<'_> {
         let (raft, running) = self.threads(&shared, parts, (&reads, &reader))?;
         let pages = self.pages(&shared, (&serving, &stages.db));
         let compacting = self.compact_thread(&shared)?;
-        let doors = self.doors(&shared, (listeners, reads, pages))?;
+        let doors = self.doors(&shared, (listeners, pages), (reads, reader.reader))?;
         let place = self.place();
         let line = format!(
             "node {} of cluster {:016x} listens: meta {}, clients {}, nodes {}",
@@ -421,7 +422,8 @@ impl Shell<'_> {
     fn doors(
         &self,
         shared: &Shared,
-        (listeners, reads, pages): (Listeners, ReadQueue, Pages),
+        (listeners, pages): (Listeners, Pages),
+        (reads, reader): (ReadQueue, Reader),
     ) -> Result<Doors, String> {
         let service = Arc::new_cyclic(|myself_again| NodeService {
             again: Weak::clone(myself_again),
@@ -436,6 +438,8 @@ impl Shell<'_> {
             links: Arc::clone(&shared.links),
             moments: shared.moments.clone(),
             reads,
+            reader,
+            quick_reads: QuickReads::default(),
             slow_query: self.settings.slow_query,
         });
         let front = |kind, listener| {

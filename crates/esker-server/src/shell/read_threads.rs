@@ -95,13 +95,19 @@ impl ReadQueue {
 #[derive(Clone)]
 pub(crate) struct ReadThread {
     queue: Arc<Mutex<Receiver<Job>>>,
-    pub(crate) replicas: Arc<Replicas>,
-    pub(crate) pending: Arc<Pending>,
-    pub(crate) inbox: Inbox,
-    pub(crate) moments: Moments,
-    pub(crate) log: LogLines,
-    failures: Arc<Seldom>,
+    pub(crate) reader: Reader,
     images: Arc<Images>,
+}
+
+/// Who serves reads that are cleared, on whatever thread.
+#[derive(Clone)]
+pub(crate) struct Reader {
+    replicas: Arc<Replicas>,
+    pending: Arc<Pending>,
+    inbox: Inbox,
+    moments: Moments,
+    log: LogLines,
+    failures: Arc<Seldom>,
 }
 
 /// The queue, and what its threads are made of.
@@ -111,14 +117,17 @@ pub(crate) fn read_queue(
     (moments, log): (&Moments, &LogLines),
 ) -> (ReadQueue, ReadThread) {
     let (sender, receiver) = channel();
-    let thread = ReadThread {
-        queue: Arc::new(Mutex::new(receiver)),
+    let reader = Reader {
         replicas: Arc::clone(replicas),
         pending: Arc::clone(pending),
         inbox: inbox.clone(),
         moments: moments.clone(),
         log: log.clone(),
         failures: Arc::default(),
+    };
+    let thread = ReadThread {
+        queue: Arc::new(Mutex::new(receiver)),
+        reader,
         images: Arc::clone(images),
     };
     (ReadQueue(sender), thread)
@@ -136,9 +145,9 @@ impl ReadThread {
             drop(queue);
             match job {
                 Job::Reads(reads) => {
-                    let mut taken = self.moments.monotonic();
+                    let mut taken = self.reader.moments.monotonic();
                     for readable in reads {
-                        taken = self.serve(readable, taken);
+                        taken = self.reader.serve(readable, taken);
                     }
                 }
                 Job::Page(request, asker) => self.page(&request, asker),
@@ -154,23 +163,27 @@ impl ReadThread {
         match self.images.answer(&request) {
             Ok((answer, ask)) => {
                 if let Some(ask) = ask {
-                    self.inbox.tell(Told::Stage(ask));
+                    self.reader.inbox.tell(Told::Stage(ask));
                 }
                 asker.tell(Answer::Done(answer.encode()));
             }
             Err(error) => {
                 let line = format!("an image of {} cannot be read: {error}", request.from);
-                self.log.write(Level::Error, &line);
+                self.reader.log.write(Level::Error, &line);
                 if error.kind() == ErrorKind::Corruption {
-                    self.inbox.tell(Told::Stage(Ask::Retired(request.from)));
+                    self.reader
+                        .inbox
+                        .tell(Told::Stage(Ask::Retired(request.from)));
                 }
                 asker.tell(Answer::refused(ErrorCode::LocalAppFailure));
             }
         }
     }
+}
 
+impl Reader {
     /// Serves a read that was taken then, and says when it was done.
-    fn serve(&self, readable: Readable, taken: Duration) -> Duration {
+    pub(crate) fn serve(&self, readable: Readable, taken: Duration) -> Duration {
         let Readable {
             member,
             index,

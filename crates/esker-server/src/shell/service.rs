@@ -33,7 +33,8 @@ use crate::shell::known::Known;
 use crate::shell::moments::Moments;
 use crate::shell::pages::Pages;
 use crate::shell::pending::Pending;
-use crate::shell::read_threads::ReadQueue;
+use crate::shell::quick_reads::QuickReads;
+use crate::shell::read_threads::{ReadQueue, Reader};
 
 /// How long the answer to a forwarded call is waited for: longer than clients wait by default, and
 /// than a table takes to be made.
@@ -48,7 +49,8 @@ pub(crate) const NEW_NODE_VERSION: u8 = 1;
 /// Most bytes of them.
 const NEW_NODE_BYTES_MAX: usize = 4096;
 
-/// A node, behind all of its doors. Any thread may call; nothing waits.
+/// A node, behind all of its doors. Any thread may call; nothing waits, but for a read of one row
+/// that a lease has cleared, while such reads are quick.
 pub(crate) struct NodeService {
     /// Itself, for calls that wait.
     pub(crate) again: Weak<NodeService>,
@@ -63,6 +65,8 @@ pub(crate) struct NodeService {
     pub(crate) links: Arc<Links>,
     pub(crate) moments: Moments,
     pub(crate) reads: ReadQueue,
+    pub(crate) reader: Reader,
+    pub(crate) quick_reads: QuickReads,
     /// From so long on a call is slow, unless its table says otherwise; nothing for never.
     pub(crate) slow_query: Duration,
 }
