@@ -75,6 +75,9 @@ settings! {
         "What election timeouts are drawn from; 0 draws it from the node's number.";
     "read_threads", "number", read_threads, threads, u64::to_string,
         "Threads that serve reads. More help where reads wait for the disk.";
+    "socket_threads", "number", socket_threads, sockets, u64::to_string,
+        "Threads of sockets, which also serve reads of memory. 0 takes half as many as there are \
+         processors, 8 at most: each further one is woken by the others.";
     "slow_query_threshold", "duration", slow_query, parse_duration, shown_duration,
         "From so long on a call is kept among the slow ones, `esker node slow`; 0s for never. A \
          table's setting replica.slow_query_threshold goes before it.";
@@ -158,6 +161,13 @@ fn threads(text: &str) -> Result<u64, String> {
     match number(text)? {
         count @ 1..=256 => Ok(count),
         count => Err(format!("{count} threads are none, or too many: 1 to 256")),
+    }
+}
+
+fn sockets(text: &str) -> Result<u64, String> {
+    match number(text)? {
+        count @ 0..=256 => Ok(count),
+        count => Err(format!("{count} threads are too many: at most 256")),
     }
 }
 

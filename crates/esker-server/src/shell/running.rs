@@ -15,8 +15,8 @@ use crate::shell::inbox::Told;
 use crate::shell::launch::{Launched, Place, launch};
 use crate::shell::settings::Settings;
 
-/// Threads for sockets: what they do is copying, and the stages need the others.
-const SOCKET_THREADS: usize = 2;
+/// Most threads for sockets that a node takes by itself.
+const SOCKET_THREADS_MAX: usize = 8;
 
 /// How long others may take to lead what a node led that stops, and as long those who wait to be
 /// answered.
@@ -37,6 +37,19 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
+/// How many threads sockets have: they copy, and the stages need the other processors.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a node's threads are of the real world"
+)]
+fn socket_threads(settings: &Settings) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    match usize::try_from(settings.socket_threads) {
+        Ok(0) | Err(_) => (processors() / 2).clamp(1, SOCKET_THREADS_MAX),
+        Ok(count) => count,
+    }
+}
+
 /// A node that runs. One that is dropped ends as by a kill.
 pub struct Node {
     launched: Launched,
@@ -55,7 +68,7 @@ impl Node {
         (nonce, log): (u64, LogLines),
     ) -> Result<Node, StartError> {
         let runtime = Builder::new_multi_thread()
-            .worker_threads(SOCKET_THREADS)
+            .worker_threads(socket_threads(settings))
             .thread_name("sockets")
             .enable_all()
             .build();

@@ -39,6 +39,8 @@ pub struct Settings {
     pub seed: u64,
     /// Threads that serve reads.
     pub read_threads: u64,
+    /// Threads of sockets; 0 goes by the processors that there are.
+    pub socket_threads: u64,
     /// From so long on a call is slow and kept; nothing for never.
     pub slow_query: Duration,
     /// Bounds of each door for clients.
@@ -66,6 +68,7 @@ impl Default for Settings {
             read_promise: Duration::ZERO,
             seed: 0,
             read_threads: 4,
+            socket_threads: 0,
             slow_query: Duration::from_millis(100),
             bounds: Bounds::default(),
             engine: Vec::new(),

@@ -84,6 +84,7 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
         ("data_address = \"0.0.0.0:1\"", "listens on loopback only"),
         ("data_address = \"[::1]:1\"", "not of IPv4"),
         ("read_threads = 0", "1 to 256"),
+        ("socket_threads = 300", "at most 256"),
         ("heartbeat = \"150ms\"", "multiple"),
         ("dir = 2020-01-01", "no setting is a datetime"),
         ("[engine]\ncompresion = \"lz4\"", "f.toml:2: "),
