@@ -1,6 +1,7 @@
 //! Which data server leads which partition of a table, kept fresh.
 
 use std::net::SocketAddrV4;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -92,6 +93,8 @@ pub struct Route {
     current: Mutex<Option<Arc<Routing>>>,
     // Held by the one that asks; when a meta server was asked last.
     asking: tokio::sync::Mutex<Option<Instant>>,
+    // The version by which a call was never answered; 0 for none, or once somebody asks.
+    doubted: AtomicU64,
 }
 
 impl Route {
@@ -103,6 +106,7 @@ impl Route {
             interval,
             current: Mutex::default(),
             asking: tokio::sync::Mutex::default(),
+            doubted: AtomicU64::new(0),
         }
     }
 
@@ -140,6 +144,19 @@ impl Route {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Arc::clone(&routing));
         Ok(routing)
+    }
+
+    /// A call by that version was never answered: its server may have frozen, and others lead what
+    /// it led. Who writes may not ask a second one, so the next call looks for a newer route.
+    pub fn doubt(&self, version: u64) {
+        self.doubted.store(version, Ordering::Relaxed);
+    }
+
+    /// Whether that version is doubted and nobody looks for another one yet; the caller does now.
+    pub fn take_doubt(&self, version: u64) -> bool {
+        // Which call asks, and a call sooner or later, is all that depends on it.
+        let (order, doubted) = (Ordering::Relaxed, &self.doubted);
+        doubted.compare_exchange(version, 0, order, order).is_ok()
     }
 
     /// What a meta server tells now.

@@ -81,6 +81,9 @@ impl Sender {
     ) -> Result<(C::Response, u64)> {
         let deadline = settings.deadline();
         let mut routing = self.route.current(deadline).await?;
+        if self.route.take_doubt(routing.version) {
+            routing = self.reroute(routing, deadline).await?;
+        }
         let mut back_off = BACK_OFF[0];
         // True once a write may have been done, whatever later attempts come to.
         let mut is_unknown = false;
@@ -95,6 +98,9 @@ impl Sender {
                 }
                 Ok(reply) => after_refusal(reply.error),
                 Err(none) => {
+                    if none.is_late {
+                        self.route.doubt(routing.version);
+                    }
                     is_unknown |= none.was_sent && C::ROW.access != Access::Reads;
                     let is_first_loss = none.was_sent && !none.is_late && !has_lost;
                     has_lost |= is_first_loss;

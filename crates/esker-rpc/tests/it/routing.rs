@@ -9,6 +9,7 @@ use esker_rpc::error::{ErrorCode, ErrorName};
 use tokio::time::{Instant, sleep};
 
 use crate::fixture::{Fixture, run};
+use crate::memory::fault::Fault;
 use crate::memory::listener::add_node;
 
 #[test]
@@ -159,6 +160,30 @@ fn a_server_that_dies_is_left_for_the_one_that_takes_over() {
         for read in reads {
             assert_eq!(read.await.unwrap(), Ok(Some(b"v".to_vec())));
         }
+    });
+}
+
+#[test]
+fn a_server_that_has_frozen_is_left_by_who_only_writes() {
+    // Its connection stands, and its partitions are led elsewhere: a write that is never answered
+    // may not be sent again, and nothing else tells that the route is old.
+    run(async {
+        let fixture = Fixture::with(1, 2).await;
+        let table = fixture.table().await.with(CallSettings {
+            timeout: Duration::from_millis(300),
+            resends_writes: false,
+        });
+        for index in 0..8 {
+            fixture.cluster.move_partition("t", index, Some(0));
+        }
+        table.set(b"hk", b"sk", b"before", 0).await.unwrap();
+        fixture.cluster.state().nodes[0].fault = Fault::Silent;
+        for index in 0..8 {
+            fixture.cluster.move_partition("t", index, Some(1));
+        }
+        let unknown = table.incr(b"hk", b"n", 1, 0).await;
+        assert_eq!(unknown, Err(ClientError::OutcomeUnknown));
+        assert_eq!(table.set(b"hk", b"sk", b"after", 0).await, Ok(()));
     });
 }
 
