@@ -26,6 +26,8 @@ pub(crate) struct Proposals {
     queued_bytes: usize,
     waiting: BTreeMap<(u64, u64), Waiting>,
     bytes: usize,
+    /// The largest term of an entry that was committed since it was looked for earlier ones.
+    term: u64,
 }
 
 #[derive(Debug)]
@@ -67,7 +69,9 @@ impl Proposals {
         );
     }
 
-    /// The entry at `point` is committed. Returns who asked for it, and tells of all it rules out.
+    /// The entry at `point` is committed. Returns who asked for it, and tells of all it rules out:
+    /// others in its place and before, and, since terms never fall along a log, those of earlier
+    /// terms wherever they are. Nobody may ever write behind it again.
     pub(crate) fn committed(
         &mut self,
         point: Point,
@@ -85,6 +89,16 @@ impl Proposals {
                 found = Some(waiting.token);
             } else {
                 ruled_out(waiting.token);
+            }
+        }
+        if point.term > self.term {
+            self.term = point.term;
+            let earlier = self.waiting.keys().filter(|key| key.1 < point.term);
+            for key in earlier.copied().collect::<Vec<_>>() {
+                if let Some(waiting) = self.waiting.remove(&key) {
+                    self.bytes -= waiting.bytes;
+                    ruled_out(waiting.token);
+                }
             }
         }
         found
