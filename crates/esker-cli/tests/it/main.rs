@@ -47,3 +47,4 @@ mod cluster_disk;
 mod cluster_examples;
 mod cluster_nodes;
 mod service_scenario;
+mod nemesis;

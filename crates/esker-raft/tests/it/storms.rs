@@ -13,6 +13,7 @@ fn a_calm_group_of_one_and_of_three_makes_progress() {
     for seed in 0..6 {
         let mut plan = Plan::calm(seed);
         (plan.nodes, plan.groups) = (if seed % 2 == 0 { 1 } else { 3 }, 1);
+        plan.first_voters = plan.nodes;
         let report = run(plan);
         assert!(
             report.acknowledged > 100 && report.reads > 100,

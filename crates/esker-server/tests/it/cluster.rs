@@ -14,7 +14,7 @@ use esker_rpc::value::StoredValue;
 use esker_server::node::keyspace_name::group_of;
 use esker_server::node::{Answer, Ask, Create, NodeEvent, Reply, RequestId};
 
-use crate::cluster_node::{Heard, Node, Planted};
+use crate::cluster_node::{Heard, Node, Planted, Shape};
 use crate::net::Net;
 use crate::partition_model::raw;
 use crate::requests::write;
@@ -52,7 +52,7 @@ struct World {
     planted: Planted,
     dice: Random,
     nodes: Vec<Node>,
-    net: Net,
+    net: Net<Vec<u8>>,
     cut: Vec<NodeId>,
     groups: BTreeMap<GroupId, Group>,
     next_request: u64,
@@ -62,7 +62,9 @@ struct World {
 
 impl World {
     fn new(seed: u64, planted: Planted, has_moves: bool) -> World {
-        let mut nodes: Vec<Node> = (1..=3).map(|id| Node::new(id, seed, planted)).collect();
+        let mut nodes: Vec<Node> = (1..=3)
+            .map(|id| Node::new(id, Shape::of(seed, planted)))
+            .collect();
         let mut groups = BTreeMap::new();
         for partition in 0..GROUPS {
             let group = group_of(1, partition);
@@ -168,7 +170,8 @@ impl World {
                         .waiting
                         .remove(&request.0);
                 } else {
-                    self.nodes[at].read(request, group, counter(), tick);
+                    let call = KeyCall::Get(Blob(counter()));
+                    self.nodes[at].read(request, group, call, tick);
                 }
             }
         }
@@ -332,7 +335,9 @@ impl World {
         if !is_calm {
             self.hand_over_some();
         }
-        for (to, frame) in self.net.arrived(tick, &self.cut) {
+        let cut = self.cut.clone();
+        let is_cut = |from, to| cut.contains(&from) || cut.contains(&to);
+        for (_, to, frame) in self.net.arrived(tick, is_cut, |_| true) {
             let node = self.nodes.iter_mut().find(|node| node.id == to);
             node.unwrap().ask(Ask::Frame(frame), tick);
         }

@@ -1,22 +1,24 @@
 //! One node of a simulated cluster: the shipped stages, called one by one as dice say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
 use esker::OwnLog;
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::{CrashMode, SimWorld};
-use esker_raft::{GroupId, Member, NodeId, Options, ReplicaId, Ticket};
-use esker_rpc::codec::scalars::Blob;
+use esker_raft::{Effect, GroupId, Member, NodeId, Options, Record, ReplicaId, Ticket};
 use esker_rpc::error::Status;
 use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateResponse};
 use esker_server::disk_log::Pin;
+use esker_server::meta::ids::META;
 use esker_server::node::replicas::RaftLogHooks;
 use esker_server::node::{
     Answer, Ask, Create, Fetch, LogPressure, NodeEvent, NodeOptions, Now, Outcome, PageAnswer,
     PageRequest, Progress, Reply, RequestId, Stages, Wish, Work, identity, open,
 };
+
+use crate::cluster_brain::{BRAINS, Brain, CLUSTER, Packet, Said};
 
 /// What a node, or whoever drives it, has that can go wrong, for tests that must notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,24 @@ pub enum Planted {
     ForgetsReplies,
     /// A replica's view is of the state before an image.
     OldImageState,
+    /// A vote is not written down, and is forgotten by a restart.
+    ForgetsVotes,
+    /// Neither is the term.
+    ForgetsTerms,
+    /// The first entry behind a restart is taken for applied.
+    SkipsAtRestart,
+    /// Two entries are applied under one another's index.
+    WrongIndex,
+    /// What a configuration was before is kept for the one that it is.
+    OldConfiguration,
+    /// In what is kept of a configuration learners are voters.
+    LearnersVote,
+    /// A purge destroys the replica of another partition.
+    PurgesAnother,
+    /// A read that consensus has not cleared yet is served.
+    ReadsTooEarly,
+    /// An entry is applied twice.
+    AppliesTwice,
 }
 
 const DIR: &str = "/node";
@@ -64,6 +84,44 @@ struct Fetching {
 struct Process {
     stages: Stages,
     fetching: BTreeMap<GroupId, Fetching>,
+    brain: Option<Brain>,
+    /// Those of whose groups an entry was applied in this life, for a planted mistake.
+    begun: BTreeSet<GroupId>,
+}
+
+/// A committed entry as consensus hands it out: whose, where, and what it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandedOut {
+    pub member: Member,
+    pub index: u64,
+    pub term: u64,
+    pub effect: Effect,
+}
+
+/// How a node differs from others.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Of its world.
+    pub seed: u64,
+    pub planted: Planted,
+    pub read_promise: Duration,
+    /// How far its clock of the day is ahead.
+    pub skew_ms: i64,
+    /// Where it is, if a side of meta is to drive it.
+    pub place: Option<u64>,
+}
+
+impl Shape {
+    /// A node that is told from outside what to have, in a run of that seed.
+    pub fn of(seed: u64, planted: Planted) -> Shape {
+        Shape {
+            seed: seed * 100,
+            planted,
+            read_promise: Duration::from_secs(seed % 2),
+            skew_ms: 0,
+            place: None,
+        }
+    }
 }
 
 /// What came out of a step.
@@ -73,24 +131,28 @@ pub struct Heard {
     pub replies: Vec<(RequestId, Reply)>,
     pub reads: Vec<(RequestId, Option<KeyAnswer>)>,
     pub events: Vec<NodeEvent>,
+    pub said: Said,
+    pub handed_out: Vec<HandedOut>,
+    /// Why the process has ended, if it has.
+    pub ended: Option<String>,
 }
 
 /// One node, up or down.
 pub struct Node {
     pub id: NodeId,
-    world: SimWorld,
+    pub world: SimWorld,
     process: Option<Process>,
     planted: Planted,
+    pub shape: Shape,
     /// The replicas that it was told to have.
     pub wished: BTreeMap<GroupId, Create>,
     /// What is asked of reads that wait.
-    pub asked_reads: BTreeMap<RequestId, Vec<u8>>,
+    pub asked_reads: BTreeMap<RequestId, KeyCall>,
     pub installs: u64,
     /// Reads that a lease has cleared.
     pub leased_reads: u64,
     /// Those that were served and not heard of yet.
     served: Vec<(RequestId, Option<KeyAnswer>)>,
-    read_promise: Duration,
 }
 
 pub fn now(tick: u64) -> Now {
@@ -102,21 +164,28 @@ pub fn now(tick: u64) -> Now {
 
 impl Node {
     /// A node with an empty disk, down.
-    pub fn new(id: u64, seed: u64, planted: Planted) -> Node {
-        let world = SimWorld::new(seed * 100 + id);
-        identity::create(&world.env(), Path::new(DIR), 77, NodeId(id)).unwrap();
+    pub fn new(id: u64, shape: Shape) -> Node {
+        let world = SimWorld::new(shape.seed + id);
+        identity::create(&world.env(), Path::new(DIR), CLUSTER, NodeId(id)).unwrap();
         Node {
             id: NodeId(id),
             world,
             process: None,
-            planted,
+            planted: shape.planted,
+            shape,
             wished: BTreeMap::new(),
             asked_reads: BTreeMap::new(),
             installs: 0,
             leased_reads: 0,
             served: Vec::new(),
-            read_promise: Duration::from_secs(seed % 2),
         }
+    }
+
+    /// The time of a tick by the clocks of this node.
+    pub fn now(&self, tick: u64) -> Now {
+        let now = now(tick);
+        let unix_us = now.unix_us.saturating_add_signed(self.shape.skew_ms * 1000);
+        Now { unix_us, ..now }
     }
 
     pub fn is_up(&self) -> bool {
@@ -125,34 +194,81 @@ impl Node {
 
     /// Starts the process with what is on the disk.
     pub fn boot(&mut self, tick: u64) {
+        self.try_boot(tick).unwrap();
+    }
+
+    /// The same; an error if the disk is against it.
+    pub fn try_boot(&mut self, tick: u64) -> esker::Result<()> {
         let options = NodeOptions {
             log_segment_bytes: 64 << 10,
             raft: Options {
                 seed: 1,
                 image_ticks_max: 60,
-                read_promise: self.read_promise,
+                read_promise: self.shape.read_promise,
                 ..Options::default()
             },
             ..NodeOptions::default()
         };
-        let (stages, found) = open(&self.world.env(), Path::new(DIR), options).unwrap();
+        let (mut stages, found) = open(&self.world.env(), Path::new(DIR), options)?;
         assert!(found.damaged.is_empty(), "damaged: {:?}", found.damaged);
         assert_eq!(found.loss, None);
+        let brain = self.shape.place.map(|place| {
+            let mut brain = Brain::new(&stages, &found, place);
+            brain.purges_another = self.planted == Planted::PurgesAnother;
+            if self.id == NodeId(1) && brain.knowledge.nodes.is_empty() {
+                let replica = ReplicaId(1);
+                let member = Member {
+                    group: META,
+                    replica,
+                };
+                let first = vec![(replica, self.id)];
+                // Without room it begins the next time.
+                let _ = stages.create(Create { member, first }, self.now(tick));
+            }
+            brain
+        });
         self.process = Some(Process {
             stages,
             fetching: BTreeMap::new(),
+            brain,
+            begun: BTreeSet::new(),
         });
         self.tell_wishes(tick);
+        Ok(())
+    }
+
+    /// The side of meta, of a node that has one.
+    pub fn brain(&mut self) -> Option<&mut Brain> {
+        self.process.as_mut()?.brain.as_mut()
+    }
+
+    /// A packet has come.
+    pub fn hear(&mut self, from: NodeId, packet: Packet, tick: u64) {
+        let now = self.now(tick);
+        let Some(Process { stages, brain, .. }) = &mut self.process else {
+            return;
+        };
+        match (packet, brain) {
+            (Packet::Frame(frame), _) => stages.consensus.ask(Ask::Frame(frame), now),
+            (packet, Some(brain)) => brain.hear(from, packet, stages, now),
+            _ => {}
+        }
+    }
+
+    /// The stages, of a node that is up.
+    pub fn stages(&self) -> Option<&Stages> {
+        self.process.as_ref().map(|process| &process.stages)
     }
 
     // What is wished is said again and again.
     fn tell_wishes(&mut self, tick: u64) {
+        let now = self.now(tick);
         let Some(process) = &mut self.process else {
             return;
         };
         for create in self.wished.values() {
             // It was destroyed here, or an older one still is: said again later.
-            let _ = process.stages.create(create.clone(), now(tick));
+            let _ = process.stages.create(create.clone(), now);
         }
     }
 
@@ -169,6 +285,14 @@ impl Node {
         self.world = self.world.after_crash(mode, seed);
     }
 
+    /// The process is killed; what the system has it keeps.
+    pub fn kill(&mut self) {
+        self.process = None;
+        self.asked_reads.clear();
+        self.served.clear();
+        self.world = self.world.after_kill();
+    }
+
     /// The disk is lost with everything on it.
     pub fn wipe(&mut self, seed: u64) {
         self.process = None;
@@ -179,7 +303,7 @@ impl Node {
             std::sync::Arc::clone(&self.world.clock),
             seed,
         );
-        identity::create(&self.world.env(), Path::new(DIR), 77, self.id).unwrap();
+        identity::create(&self.world.env(), Path::new(DIR), CLUSTER, self.id).unwrap();
     }
 
     pub fn is_leader(&self, group: GroupId) -> bool {
@@ -215,33 +339,38 @@ impl Node {
     }
 
     pub fn ask(&mut self, ask: Ask, tick: u64) {
+        let now = self.now(tick);
         if let Some(process) = &mut self.process {
-            process.stages.consensus.ask(ask, now(tick));
+            process.stages.consensus.ask(ask, now);
         }
     }
 
-    /// A read of a row: it comes back among `Heard::reads`.
-    pub fn read(&mut self, request: RequestId, group: GroupId, key: Vec<u8>, tick: u64) {
+    /// A read: it comes back among `Heard::reads`.
+    pub fn read(&mut self, request: RequestId, group: GroupId, call: KeyCall, tick: u64) {
         let replicas = self
             .process
             .as_ref()
             .map(|process| &process.stages.replicas);
         let view = replicas.and_then(|replicas| replicas.view(group));
-        if let (Some(replicas), Some(view)) = (replicas, view)
-            && let Some(index) = replicas.leased(&view, now(tick).monotonic)
-        {
-            assert!(view.applied() >= index);
-            let answer = view.serve(&KeyCall::Get(Blob(key)), &*self.world.clock);
-            self.served.push((request, Some(answer.unwrap())));
-            self.leased_reads += 1;
-            return;
+        if let (Some(replicas), Some(view)) = (replicas, view) {
+            let clock = now(tick).monotonic;
+            let too_early = self.planted == Planted::ReadsTooEarly && view.is_leader();
+            let index = replicas.leased(&view, clock).or(too_early.then_some(0));
+            if let Some(index) = index {
+                assert!(view.applied() >= index);
+                let answer = view.serve(&call, &*self.world.clock);
+                self.served.push((request, Some(answer.unwrap())));
+                self.leased_reads += 1;
+                return;
+            }
         }
-        self.asked_reads.insert(request, key);
+        self.asked_reads.insert(request, call);
         self.ask(Ask::Read { request, group }, tick);
     }
 
     /// One turn, and some of what the disk and the state machines have to do.
     pub fn step(&mut self, tick: u64, is_tick: bool, dice: &mut Random) -> Heard {
+        let now = self.now(tick);
         let Some(process) = &mut self.process else {
             return Heard::default();
         };
@@ -249,22 +378,34 @@ impl Node {
             reads: std::mem::take(&mut self.served),
             ..Heard::default()
         };
-        let outcome = process.turn(tick, is_tick, self.planted);
+        let outcome = process.turn(now, is_tick, self.planted, &mut heard.handed_out);
         self.installs += outcome.1;
         let outcome = outcome.0;
         heard.frames = outcome.frames;
         heard.replies = outcome.replies;
-        let Process { stages, fetching } = process;
+        let Process {
+            stages,
+            fetching,
+            brain,
+            ..
+        } = process;
         for cleared in outcome.cleared {
-            let Some(key) = self.asked_reads.remove(&cleared.request) else {
+            if cleared.request.0 & BRAINS > 0 {
+                let brain = brain.as_mut().unwrap();
+                brain.cleared(cleared, stages, now);
+                continue;
+            }
+            let Some(call) = self.asked_reads.remove(&cleared.request) else {
                 panic!("a read is cleared that nobody asked for, or twice");
             };
             let view = stages.replicas.cleared_view(cleared.member, cleared.index);
-            let call = KeyCall::Get(Blob(key));
             let answer = view.map(|view| view.serve(&call, &*self.world.clock).unwrap());
             heard.reads.push((cleared.request, answer));
         }
         for event in &outcome.events {
+            if let Some(brain) = brain {
+                brain.note(event);
+            }
             if let NodeEvent::ImageOffered {
                 member,
                 from,
@@ -272,7 +413,13 @@ impl Node {
                 ticket,
             } = event
             {
-                let fetch = Fetch::begin(&stages.db, *member, *from, ticket.clone()).unwrap();
+                // Without room for one it is offered again.
+                let Ok(fetch) = Fetch::begin(&stages.db, *member, *from, ticket.clone()) else {
+                    stages
+                        .consensus
+                        .ask(Ask::ImageFetched(*member, ticket.index, false), now);
+                    continue;
+                };
                 let new = Fetching {
                     fetch,
                     member: *member,
@@ -289,12 +436,14 @@ impl Node {
         heard.events = outcome.events;
         let is_slow = self.planted == Planted::HooksSayYes;
         if dice.one_in(if is_slow { 6 } else { 2 }) {
-            stages.write_log(now(tick)).unwrap();
+            heard.end(stages.write_log(now).err());
         }
         if dice.one_in(2) {
-            let replies = stages
-                .apply(now(tick), 1 + dice.below(12) as usize)
-                .unwrap();
+            let replies = stages.apply(now, 1 + dice.below(12) as usize);
+            let replies = replies.unwrap_or_else(|error| {
+                heard.end(Some(error));
+                Vec::new()
+            });
             if self.planted == Planted::TellsTwice && dice.one_in(10) {
                 heard.replies.extend(replies.clone());
             }
@@ -302,13 +451,36 @@ impl Node {
                 heard.replies.extend(replies);
             }
         }
-        self.keep_up(tick, is_tick, dice);
+        let error = self.keep_up(tick, is_tick, dice).err();
+        heard.end(error);
+        self.think(&mut heard, tick);
+        if self.shape.place.is_none() {
+            assert_eq!(heard.ended, None);
+        }
         heard
     }
 
-    fn keep_up(&mut self, tick: u64, is_tick: bool, dice: &mut Random) {
-        let Some(Process { stages, .. }) = &mut self.process else {
+    // The side of meta takes up what is its own of what was heard.
+    fn think(&mut self, heard: &mut Heard, tick: u64) {
+        let now = self.now(tick);
+        let Some(Process { stages, brain, .. }) = &mut self.process else {
             return;
+        };
+        let Some(brain) = brain else { return };
+        let replies = std::mem::take(&mut heard.replies).into_iter();
+        let (own, others): (Vec<_>, Vec<_>) = replies.partition(|row| row.0.0 & BRAINS > 0);
+        heard.replies = others;
+        for (request, reply) in own {
+            brain.replied(request, &reply, stages, now);
+        }
+        heard.said = brain.pass(stages, now);
+        heard.ended = heard.ended.take().or(brain.stopped.take());
+    }
+
+    fn keep_up(&mut self, tick: u64, is_tick: bool, dice: &mut Random) -> esker::Result<()> {
+        let now = self.now(tick);
+        let Some(Process { stages, .. }) = &mut self.process else {
+            return Ok(());
         };
         for view in stages.replicas.views() {
             if dice.one_in(15) {
@@ -326,7 +498,7 @@ impl Node {
                             pins: vec![Pin { group, index }],
                             ..LogPressure::default()
                         };
-                        stages.consensus.ask(Ask::LogPressure(pressure), now(tick));
+                        stages.consensus.ask(Ask::LogPressure(pressure), now);
                     }
                 }
                 Planted::HooksSayYes => view.set_durable(u64::MAX),
@@ -337,9 +509,10 @@ impl Node {
             self.world.pool.run_all();
         }
         if is_tick && tick.is_multiple_of(10) {
-            stages.upkeep(now(tick)).unwrap();
+            stages.upkeep(now)?;
             self.tell_wishes(tick);
         }
+        Ok(())
     }
 
     /// Where images come from that are on their way here.
@@ -352,12 +525,13 @@ impl Node {
 
     /// Another node asks for a page.
     pub fn page(&mut self, request: &PageRequest, tick: u64) -> Option<PageAnswer> {
+        let now = self.now(tick);
         let process = self.process.as_mut()?;
         let images = process.stages.applying.images();
         let bytes = request.encode();
         let (answer, ask) = images.answer(&PageRequest::decode(&bytes)?).unwrap();
         if let Some(ask) = ask {
-            process.stages.consensus.ask(ask, now(tick));
+            process.stages.consensus.ask(ask, now);
         }
         let mut answer = PageAnswer::decode(&answer.encode())?;
         if self.planted == Planted::ShortImages
@@ -375,12 +549,17 @@ impl Node {
         answer: Option<PageAnswer>,
         tick: u64,
     ) -> Option<(NodeId, PageRequest)> {
-        let Process { stages, fetching } = self.process.as_mut()?;
+        let now = self.now(tick);
+        let Process {
+            stages, fetching, ..
+        } = self.process.as_mut()?;
         let mut it = fetching.remove(&group)?;
         let progress = match answer {
             Some(answer) => {
                 let images = std::sync::Arc::clone(stages.applying.images());
-                it.fetch.take(&stages.db, &images, answer).unwrap()
+                // Without room it is lost, and offered again.
+                let taken = it.fetch.take(&stages.db, &images, answer);
+                taken.unwrap_or(Progress::Lost)
             }
             None => {
                 it.failures += 1;
@@ -398,29 +577,51 @@ impl Node {
             }
             Progress::Arrived => {
                 let ask = Ask::ImageFetched(it.member, index, true);
-                stages.consensus.ask(ask, now(tick));
+                stages.consensus.ask(ask, now);
                 None
             }
             Progress::Lost => {
                 let told = (it.from, it.fetch.word(Wish::Lost));
-                it.fetch.give_up(&stages.db).unwrap();
+                // What cannot be dropped now is when it is opened.
+                let _ = it.fetch.give_up(&stages.db);
                 let ask = Ask::ImageFetched(it.member, index, false);
-                stages.consensus.ask(ask, now(tick));
+                stages.consensus.ask(ask, now);
                 Some(told)
             }
         }
     }
 }
 
+impl Heard {
+    fn end(&mut self, error: Option<esker::Error>) {
+        self.ended = self.ended.take().or(error.map(|error| error.to_string()));
+    }
+}
+
 impl Process {
-    fn turn(&mut self, tick: u64, is_tick: bool, planted: Planted) -> (Outcome, u64) {
+    fn turn(
+        &mut self,
+        now: Now,
+        is_tick: bool,
+        planted: Planted,
+        handed_out: &mut Vec<HandedOut>,
+    ) -> (Outcome, u64) {
         let stages = &mut self.stages;
-        let turn = stages.consensus.turn(now(tick), is_tick);
+        let turn = stages.consensus.turn(now, is_tick);
         let mut installs = 0;
-        for save in turn.saves {
+        for mut save in turn.saves {
             if planted == Planted::DurableTooEarly {
                 let told = Ask::Durable(save.number);
-                stages.consensus.ask(told, now(tick));
+                stages.consensus.ask(told, now);
+            }
+            for record in &mut save.records {
+                if let Record::Hard { state, .. } = record {
+                    match planted {
+                        Planted::ForgetsVotes => state.vote = 0,
+                        Planted::ForgetsTerms => (state.term, state.vote) = (1, 0),
+                        _ => {}
+                    }
+                }
             }
             stages.logging.take(save);
         }
@@ -430,18 +631,15 @@ impl Process {
             if planted == Planted::OldImageState && is_install {
                 continue;
             }
-            let work = match work {
-                Work::Apply(member, mut entries) if planted == Planted::SkipsAnEntry => {
-                    let is_due = member.replica == ReplicaId(2);
-                    entries
-                        .iter_mut()
-                        .filter(|it| is_due && it.committed.index == 30)
-                        .for_each(|it| it.committed.effect = esker_raft::Effect::Nothing);
-                    Work::Apply(member, entries)
-                }
-                work => work,
-            };
-            stages.applying.take(work);
+            if let Work::Apply(member, entries) = &work {
+                handed_out.extend(entries.iter().map(|it| HandedOut {
+                    member: *member,
+                    index: it.committed.index,
+                    term: it.committed.term,
+                    effect: it.committed.effect.clone(),
+                }));
+            }
+            stages.applying.take(spoil(work, planted, &mut self.begun));
         }
         if is_tick {
             stages.applying.retry();
@@ -464,5 +662,65 @@ impl Process {
             events: turn.events,
         };
         (outcome, installs)
+    }
+}
+
+// Planted mistakes in what is applied.
+fn spoil(work: Work, planted: Planted, begun: &mut BTreeSet<GroupId>) -> Work {
+    let Work::Apply(member, mut entries) = work else {
+        return work;
+    };
+    let is_second = member.replica == ReplicaId(2);
+    let is_first_here = begun.insert(member.group);
+    match planted {
+        Planted::SkipsAnEntry => entries
+            .iter_mut()
+            .filter(|it| is_second && it.committed.index == 30)
+            .for_each(|it| it.committed.effect = Effect::Nothing),
+        Planted::SkipsAtRestart if is_first_here && is_second => {
+            if let Some(first) = entries.first_mut() {
+                first.committed.effect = Effect::Nothing;
+            }
+        }
+        Planted::WrongIndex | Planted::AppliesTwice if is_second => {
+            for at in 1..entries.len() {
+                let (before, here) = entries.split_at_mut(at);
+                let (before, here) = (&mut before[at - 1].committed, &mut here[0].committed);
+                let writes = |effect: &Effect| matches!(effect, Effect::Write(_));
+                if !(writes(&before.effect) && writes(&here.effect)) {
+                    continue;
+                }
+                match planted {
+                    Planted::WrongIndex => std::mem::swap(&mut before.effect, &mut here.effect),
+                    // What waits is counted by its bytes: it must not be more than came.
+                    _ if bytes_of(&before.effect) <= bytes_of(&here.effect) => {
+                        here.effect = before.effect.clone();
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Planted::OldConfiguration | Planted::LearnersVote => {
+            for it in &mut entries {
+                let Effect::Configuration(members) = &mut it.committed.effect else {
+                    continue;
+                };
+                if planted == Planted::LearnersVote {
+                    let learners = std::mem::take(&mut members.learners);
+                    members.voters.extend(learners);
+                } else {
+                    it.committed.effect = Effect::Nothing;
+                }
+            }
+        }
+        _ => {}
+    }
+    Work::Apply(member, entries)
+}
+
+fn bytes_of(effect: &Effect) -> usize {
+    match effect {
+        Effect::Write(bytes) => bytes.len(),
+        _ => 0,
     }
 }

@@ -1,6 +1,8 @@
 //! Integration tests of the service.
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+#[path = "../../../esker-raft/tests/it/seeds.rs"]
+mod seeds;
 mod log_model;
 mod log_crash;
 mod log_damage;
@@ -11,11 +13,13 @@ mod requests;
 mod sole_node;
 mod rejoining;
 mod net;
+mod cluster_brain;
 mod cluster_node;
 mod front;
 mod peers;
 mod meta_machine;
 mod served;
 mod cluster;
+mod whole;
 mod meta_sim;
 mod meta;

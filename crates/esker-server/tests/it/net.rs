@@ -1,53 +1,92 @@
-//! A network of a simulated cluster, which loses, delays and doubles frames.
+//! A network of a simulated cluster, which loses, delays and doubles what is sent.
 
 use esker::internals::env::random::Random;
 use esker_raft::NodeId;
 
-/// A frame on its way.
-struct Sent {
+/// Something on its way.
+struct Sent<P> {
     arrives: u64,
     from: NodeId,
     to: NodeId,
-    frame: Vec<u8>,
+    packet: P,
 }
 
-/// Frames on their way.
-#[derive(Default)]
-pub struct Net {
-    frames: Vec<Sent>,
+/// How bad a network is: one in so many is lost, one in so many comes twice, and everything is on
+/// its way for fewer than so many ticks.
+#[derive(Clone, Copy, Debug)]
+pub struct Weather {
+    pub lost_one_in: u64,
+    pub twice_one_in: u64,
+    pub delay_max: u64,
 }
 
-impl Net {
-    /// Sends frames at `now`; one in ten is lost, others take up to five ticks, some come twice.
-    pub fn send(
-        &mut self,
-        from: NodeId,
-        frames: Vec<(NodeId, Vec<u8>)>,
-        now: u64,
-        dice: &mut Random,
-    ) {
-        for (to, frame) in frames {
-            if dice.one_in(10) {
+impl Default for Weather {
+    fn default() -> Weather {
+        Weather {
+            lost_one_in: 10,
+            twice_one_in: 15,
+            delay_max: 5,
+        }
+    }
+}
+
+/// What is on its way; what comes later may overtake.
+pub struct Net<P> {
+    sent: Vec<Sent<P>>,
+    pub weather: Weather,
+}
+
+impl<P> Default for Net<P> {
+    fn default() -> Net<P> {
+        Net {
+            sent: Vec::new(),
+            weather: Weather::default(),
+        }
+    }
+}
+
+impl<P: Clone> Net<P> {
+    /// A network that is as bad as that.
+    pub fn in_weather(weather: Weather) -> Net<P> {
+        Net {
+            weather,
+            ..Net::default()
+        }
+    }
+
+    /// Sends packets at `now`.
+    pub fn send(&mut self, from: NodeId, packets: Vec<(NodeId, P)>, now: u64, dice: &mut Random) {
+        let weather = self.weather;
+        for (to, packet) in packets {
+            if dice.one_in(weather.lost_one_in) {
                 continue;
             }
-            for _ in 0..1 + u64::from(dice.one_in(15)) {
-                self.frames.push(Sent {
-                    arrives: now + dice.below(5),
+            for _ in 0..1 + u64::from(dice.one_in(weather.twice_one_in)) {
+                self.sent.push(Sent {
+                    arrives: now + dice.below(weather.delay_max),
                     from,
                     to,
-                    frame: frame.clone(),
+                    packet: packet.clone(),
                 });
             }
         }
     }
 
-    /// What has arrived by `now`, but for what comes from or to those that are cut off.
-    pub fn arrived(&mut self, now: u64, cut: &[NodeId]) -> Vec<(NodeId, Vec<u8>)> {
-        let all = std::mem::take(&mut self.frames).into_iter();
-        let (due, later): (Vec<_>, Vec<_>) = all.partition(|sent| sent.arrives <= now);
-        self.frames = later;
-        let is_whole = |sent: &Sent| !cut.contains(&sent.from) && !cut.contains(&sent.to);
-        let whole = due.into_iter().filter(is_whole);
-        whole.map(|sent| (sent.to, sent.frame)).collect()
+    /// What has arrived by `now`: from where, where, what. What goes over a link that is cut, one
+    /// way or both, is lost; who does not read finds it when it goes on.
+    pub fn arrived(
+        &mut self,
+        now: u64,
+        is_cut: impl Fn(NodeId, NodeId) -> bool,
+        reads: impl Fn(NodeId) -> bool,
+    ) -> Vec<(NodeId, NodeId, P)> {
+        let all = std::mem::take(&mut self.sent).into_iter();
+        let (due, later): (Vec<_>, Vec<_>) =
+            all.partition(|sent| sent.arrives <= now && reads(sent.to));
+        self.sent = later;
+        let whole = due.into_iter().filter(|sent| !is_cut(sent.from, sent.to));
+        whole
+            .map(|sent| (sent.from, sent.to, sent.packet))
+            .collect()
     }
 }

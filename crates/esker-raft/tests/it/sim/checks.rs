@@ -121,7 +121,8 @@ impl Checks {
     }
 
     /// Log matching: an entry of an index and a term is the same everywhere, and so is all before
-    /// it.
+    /// it. Of what was never durable nothing is left: the only voter of a group leads at once, and
+    /// may lead in the same term again after a crash, as long as nobody has heard of it.
     pub fn saved(&mut self, record: &Record) {
         let Record::Append { group, entries } = record else {
             return;

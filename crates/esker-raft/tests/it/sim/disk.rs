@@ -53,9 +53,10 @@ impl Disk {
         self.0.lock().expect("one thread")
     }
 
-    /// Everything up to `number` becomes durable.
-    pub fn sync(&self, number: SaveNumber) {
+    /// Everything up to `number` becomes durable; gives what that is.
+    pub fn sync(&self, number: SaveNumber) -> Vec<Record> {
         let mut inner = self.inner();
+        let mut durable = Vec::new();
         while inner
             .pending
             .front()
@@ -63,11 +64,13 @@ impl Disk {
         {
             let save = inner.pending.pop_front().expect("there is one");
             inner.write_durably(&save.records);
+            durable.extend(save.records);
         }
+        durable
     }
 
-    /// The power goes: of what was not synced some records survive, from the front.
-    pub fn crash(&self, rng: &mut Rng) {
+    /// The power goes: of what was not synced some records survive, from the front; gives those.
+    pub fn crash(&self, rng: &mut Rng) -> Vec<Record> {
         let mut inner = self.inner();
         if inner.planted == Planted::LyingDisk
             && let Some((group, before)) = inner.undo.take()
@@ -77,18 +80,20 @@ impl Disk {
                 None => inner.groups.remove(&group),
             };
             inner.pending.clear();
-            return;
+            return Vec::new();
         }
-        let records: Vec<Record> = inner
+        let mut records: Vec<Record> = inner
             .pending
             .drain(..)
             .flat_map(|save| save.records)
             .collect();
         let kept = usize::try_from(rng.below(records.len() as u64 + 1)).expect("an index");
-        inner.write_durably(&records[..kept]);
+        records.truncate(kept);
+        inner.write_durably(&records);
         if inner.planted == Planted::AckBeforeDurable {
             inner.groups = inner.durable.clone();
         }
+        records
     }
 
     pub fn all_destroyed(&self) -> BTreeMap<GroupId, ReplicaId> {

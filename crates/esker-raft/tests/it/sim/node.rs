@@ -153,7 +153,8 @@ impl Node {
     /// The power goes.
     pub fn crash(&mut self, around: &mut Around) {
         self.shard = None;
-        self.disk.crash(&mut around.rng);
+        let kept = self.disk.crash(&mut around.rng);
+        kept.iter().for_each(|record| around.checks.saved(record));
         self.saves.clear();
         self.destroying.clear();
         self.later.clear();
@@ -193,7 +194,10 @@ impl Node {
             let Some((_, number)) = self.saves.pop_front() else {
                 return;
             };
-            self.disk.sync(number);
+            let durable = self.disk.sync(number);
+            durable
+                .iter()
+                .for_each(|record| around.checks.saved(record));
             if around.plan.planted != Planted::AckBeforeDurable {
                 shard.durable(number);
             }
@@ -309,9 +313,6 @@ impl Node {
         }
         let number = output.save.number;
         if !output.save.records.is_empty() {
-            for record in &output.save.records {
-                around.checks.saved(record);
-            }
             around.trace = mix(around.trace, number.0);
             self.disk.save(&output.save);
             let last = self.saves.back().map_or(0, |row| row.0);

@@ -52,6 +52,8 @@ pub struct Plan {
     pub seed: u64,
     pub nodes: u64,
     pub groups: u64,
+    /// Voters that a group begins with; fewer nodes are fewer voters.
+    pub first_voters: u64,
     /// Ticks with faults.
     pub ticks: u64,
     /// Ticks after all faults have ended, within which everything must be well.
@@ -92,6 +94,8 @@ impl Plan {
             seed,
             nodes: 3 + seed % 3,
             groups: 1 + seed / 3 % 3,
+            // Some grow from one, who never waited for anybody's promise.
+            first_voters: if seed % 4 == 3 { 1 } else { 3 },
             ticks: 1000,
             heal_ticks: 600,
             planted: Planted::Nothing,

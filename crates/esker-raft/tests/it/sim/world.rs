@@ -17,7 +17,7 @@ pub struct World {
 
 impl World {
     pub fn new(plan: Plan) -> World {
-        let voters: Vec<_> = (1..=plan.nodes.min(3))
+        let voters: Vec<_> = (1..=plan.nodes.min(plan.first_voters))
             .map(|n| (ReplicaId(n), NodeId(n)))
             .collect();
         let checks = Checks::new(plan.seed);

@@ -1,0 +1,56 @@
+//! Mistakes of a node, its disk, or whoever drives it are found, each within a budget of seeds.
+
+use crate::cluster_node::Planted;
+use crate::seeds;
+use crate::whole::plan::Plan;
+use crate::whole::run::violation;
+
+/// Seeds within which a mistake must be found.
+const SEEDS: u64 = 40;
+
+/// Panics unless `planted` is found, and by a check that speaks of one of `symptoms`.
+fn is_found(planted: Planted, symptoms: &[&str]) {
+    for seed in seeds::from(0, SEEDS) {
+        if let Some(message) = violation(Plan::with(planted, seed)) {
+            println!("{planted:?} is found by seed {seed}: {message}");
+            let is_expected = symptoms.iter().any(|symptom| message.contains(symptom));
+            assert!(
+                is_expected,
+                "{planted:?} was found by something else: {message}"
+            );
+            return;
+        }
+    }
+    panic!("{planted:?} is not found");
+}
+
+macro_rules! found {
+    ($($name:ident: $planted:ident $symptoms:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            is_found(Planted::$planted, &$symptoms);
+        })*
+    };
+}
+
+found! {
+    an_acknowledgement_before_the_sync_is_found: DurableTooEarly
+        ["are committed at", "is damaged", "lead in term", "lacks", "its keyspace is missing"];
+    a_truncation_before_the_flush_is_found: CompactsTooFar ["lacks entries", "is damaged"];
+    an_entry_that_is_skipped_is_found: SkipsAnEntry ["has other rows"];
+    an_entry_that_is_skipped_at_a_restart_is_found: SkipsAtRestart ["has other rows"];
+    entries_under_one_anothers_index_are_found: WrongIndex ["has other rows"];
+    an_entry_applied_twice_is_found: AppliesTwice ["has other rows"];
+    an_image_that_lacks_a_row_is_found: ShortImages ["does not become whole", "has other rows"];
+    an_image_that_is_not_switched_to_is_found: OldImageState ["entries are applied one by one"];
+    a_replica_id_used_again_is_found: WipedComesBack
+        ["are committed at", "lead in term", "is damaged"];
+    an_answer_given_twice_is_found: TellsTwice ["is answered twice"];
+    an_answer_that_never_comes_is_found: ForgetsReplies ["does not become whole", "never answered"];
+    a_forgotten_vote_is_found: ForgetsVotes ["lead in term", "are committed at"];
+    a_forgotten_term_is_found: ForgetsTerms ["lead in term", "are committed at"];
+    a_read_before_its_index_is_found: ReadsTooEarly ["had been answered", "sees nothing of entry"];
+    a_configuration_that_is_not_kept_is_found: OldConfiguration ["are committed at"];
+    learners_that_vote_are_found: LearnersVote ["are committed at"];
+    a_purge_of_another_replica_is_found: PurgesAnother ["is not there", "does not become whole"];
+}
