@@ -1,5 +1,6 @@
-//! Clusters of real processes whose leaders are killed, frozen and cut off while clients write and
-//! read; what they saw is held against what may be seen.
+//! Clusters of real processes whose leaders are killed, frozen and cut off under their clients.
+//!
+//! What clients saw is held against what may be seen.
 
 #[allow(dead_code, reason = "the simulated cluster uses more of it than these")]
 #[path = "../../../../esker-server/tests/it/whole/linear.rs"]

@@ -182,8 +182,8 @@ impl World {
             0..=2 => Deed::Set(value(&mut self.clients)),
             3 => {
                 let group = self.clients.keys[&key];
-                let history = self.clients.histories.get(&group).into_iter().flatten();
-                let last = history.filter(|noted| noted.key == key).last();
+                let mut history = self.clients.histories.get(&group).into_iter().flatten();
+                let last = history.rfind(|noted| noted.key == key);
                 let last = last.and_then(|noted| match (noted.call.deed, noted.call.saw) {
                     (Deed::Set(value), _) | (_, Saw::Register(value)) => Some(value),
                     _ => None,

@@ -274,7 +274,7 @@ impl World {
             _ if hosts > 0 => {
                 let name = format!("t{}", 1 + draw % TABLES);
                 let is_there = state.tables.values().any(|row| row.name == name);
-                // One whose first replicas are where a disk is lost before they are made never opens.
+                // One of which most first replicas are lost before they are made never opens.
                 if is_there || self.tick < self.wiped_at + LIVES {
                     return;
                 }

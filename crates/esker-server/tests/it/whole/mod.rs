@@ -1,6 +1,6 @@
-//! A whole cluster in one thread, from a seed: real partitions and the real meta service on
-//! simulated disks, networks and clocks, in which everything goes wrong that may.
+//! A whole cluster in one thread, from a seed, in which everything goes wrong that may.
 //!
+//! Real partitions and the real meta service are on simulated disks, networks and clocks.
 //! Nodes join one after the other, groups grow from one voter, tables are made, grow and are
 //! dropped, nodes drain and lose their disks, and the balancer is at work in all of it. At every
 //! step what no run may show is looked for; what clients saw is held against what they may see; and

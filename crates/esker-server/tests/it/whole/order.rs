@@ -1,7 +1,7 @@
 //! What the order that the server tells says of what clients saw: of any length, in one pass.
 //!
-//! A write is answered with the entry that it is in. So a write that was asked for behind the answer
-//! of another one of its partition is in a later entry, and a read sees no write but the last ones
+//! A write is answered with the entry that it is in. So a write that was asked for behind the
+//! answer of another one of its partition is in a later entry, and a read sees no write but the last ones
 //! that had ended when it began.
 
 use std::collections::BTreeMap;
@@ -124,7 +124,10 @@ mod tests {
     use super::{Noted, check};
     use crate::whole::linear::{Call, Deed, Saw};
 
-    fn told(rows: &[(u64, u64, u64, Deed, Saw, u64)]) -> bool {
+    /// Key, beginning, end, what was asked and seen, and the entry; 0 for none.
+    type Row = (u64, u64, u64, Deed, Saw, u64);
+
+    fn told(rows: &[Row]) -> bool {
         let calls = rows
             .iter()
             .map(|&(key, began, ended, deed, saw, entry)| Noted {
@@ -144,7 +147,7 @@ mod tests {
     fn the_order_of_the_server_is_held_against_what_was_seen() {
         use Deed::{Add, Get, Set, Swap};
         use Saw::{Counter, Done, Nothing, Register, Swapped};
-        let good: &[&[(u64, u64, u64, Deed, Saw, u64)]] = &[
+        let good: &[&[Row]] = &[
             &[(1, 0, 1, Set(1), Done, 5), (1, 2, 3, Get, Register(1), 0)],
             // Two in one entry overlap.
             &[(1, 0, 5, Set(1), Done, 5), (2, 1, 4, Set(2), Done, 5)],
@@ -163,7 +166,7 @@ mod tests {
         for history in good {
             assert!(told(history), "{history:?}");
         }
-        let bad: &[&[(u64, u64, u64, Deed, Saw, u64)]] = &[
+        let bad: &[&[Row]] = &[
             &[(1, 0, 1, Set(1), Done, 5), (2, 2, 3, Set(2), Done, 5)],
             &[(1, 0, 1, Set(1), Done, 5), (2, 2, 3, Add, Counter(1), 4)],
             &[(1, 0, 1, Set(1), Done, 5), (1, 2, 3, Get, Register(0), 0)],

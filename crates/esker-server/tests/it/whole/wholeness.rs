@@ -1,4 +1,4 @@
-//! When a cluster is whole: every partition has its replicas, one leads, and all have the same rows.
+//! When a cluster is whole: every partition has its replicas, one leads, and all have equal rows.
 
 use esker_raft::GroupId;
 use esker_server::meta::ids::{META, PartitionId};
