@@ -1,8 +1,8 @@
 //! What the order that the server tells says of what clients saw: of any length, in one pass.
 //!
 //! A write is answered with the entry that it is in. So a write that was asked for behind the
-//! answer of another one of its partition is in a later entry, and a read sees no write but the last ones
-//! that had ended when it began.
+//! answer of another one of its partition is in a later entry, and a read sees no write but the
+//! last ones that had ended when it began.
 
 use std::collections::BTreeMap;
 
