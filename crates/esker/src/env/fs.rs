@@ -123,6 +123,10 @@ pub trait AppendFile: Send {
     /// Appends all of `bytes`. May buffer; an error means that any part may be missing.
     fn append(&mut self, bytes: &[u8]) -> Result<()>;
 
+    /// Has what was appended so far begin its way to the medium, for a sync that comes later to
+    /// wait for less. Nothing is durable by it. A hint; never fails.
+    fn begin_sync(&mut self) {}
+
     /// Makes everything appended so far durable, and the file's size with it.
     fn sync(&mut self) -> Result<()>;
 

@@ -22,6 +22,8 @@ pub struct RealAppendFile {
     file: OsFile,
     buffer: Vec<u8>,
     written_bytes: u64,
+    /// Of which so many were sent on their way to the medium.
+    begun_bytes: u64,
     first_failure: Option<Error>,
 }
 
@@ -41,6 +43,7 @@ impl RealAppendFile {
             file,
             buffer: Vec::with_capacity(BUFFER_BYTES),
             written_bytes: 0,
+            begun_bytes: 0,
             first_failure: None,
         }
     }
@@ -95,6 +98,12 @@ impl AppendFile for RealAppendFile {
         self.check_intact()?;
         let done = self.take_in(bytes);
         self.keep_failure(done)
+    }
+
+    fn begin_sync(&mut self) {
+        let len = self.written_bytes - self.begun_bytes;
+        self.file.begin_sync(self.begun_bytes, len);
+        self.begun_bytes = self.written_bytes;
     }
 
     fn sync(&mut self) -> Result<()> {

@@ -264,6 +264,13 @@ impl OsFile {
         }
     }
 
+    /// Asks the kernel to begin to write a range to the medium. A hint: nothing depends on it.
+    pub fn begin_sync(&self, offset: u64, len: u64) {
+        if let Some(len) = std::num::NonZeroU64::new(len) {
+            system::begin_sync(&self.file, offset, len);
+        }
+    }
+
     /// Asks the kernel to read nothing ahead by itself. A hint: nothing depends on it.
     pub fn advise_random(&self) {
         system::advise_random(&self.file);

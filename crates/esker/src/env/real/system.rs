@@ -70,6 +70,20 @@ pub fn advise_soon(file: &File, offset: u64, len: NonZeroU64) {
     let _ = told;
 }
 
+/// Asks the system to begin to write a range to the medium. A hint: nothing depends on it.
+///
+/// Linux: pages that are said not to be needed are written first, without a wait, where they hold
+/// what the medium does not; those stay in memory. `sync_file_range` does as much, and is none of
+/// the calls that come without unsafe code. Elsewhere nothing is asked.
+pub fn begin_sync(file: &File, offset: u64, len: NonZeroU64) {
+    #[cfg(target_os = "linux")]
+    let told = rustix::fs::fadvise(file, offset, Some(len), rustix::fs::Advice::DontNeed);
+    #[cfg(not(target_os = "linux"))]
+    let told = (file, offset, len);
+    // As above.
+    let _ = told;
+}
+
 /// Asks the system to read nothing ahead by itself. A hint: nothing depends on it.
 ///
 /// macOS has no such hint for parts of a file, and goes by what it sees.

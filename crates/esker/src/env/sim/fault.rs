@@ -319,6 +319,10 @@ impl AppendFile for FaultAppendFile {
         self.watch.write(&self.path, bytes.len(), put)
     }
 
+    fn begin_sync(&mut self) {
+        self.inner.begin_sync();
+    }
+
     fn sync(&mut self) -> Result<()> {
         self.watch.sync(&self.path, || self.inner.sync())
     }
