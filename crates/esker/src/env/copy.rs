@@ -13,27 +13,20 @@ pub(in crate::env) const COPY_BYTES: u64 = 256 << 10;
 /// Gives a file a second name, or copies it where it cannot have one: on another file system, or
 /// one without links. Says whether it has.
 pub fn link_or_copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<bool> {
+    let is_linked = link(fs, source, target)?;
+    if !is_linked {
+        copy(fs, source, target)?;
+    }
+    Ok(is_linked)
+}
+
+/// Gives a file a second name, where it can have one; says whether it has.
+pub fn link(fs: &dyn Fs, source: &Path, target: &Path) -> Result<bool> {
     match fs.hard_link(source, target) {
         Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::Io => copy(fs, source, target).map(|()| false),
+        Err(error) if error.kind() == ErrorKind::Io => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// As [`link_or_copy`], for a name that must not be there yet: what is there is somebody else's.
-pub fn link_or_copy_new(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
-    match fs.hard_link(source, target) {
-        Err(error) if error.kind() == ErrorKind::Io => copy_new(fs, source, target),
-        linked => linked,
-    }
-}
-
-/// As [`copy`], for a name that must not be there yet.
-pub fn copy_new(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
-    let from = fs.open_read(source)?;
-    let mut to = fs.create_new(target)?;
-    append_range(&*from, &mut *to, 0..from.size_bytes())?;
-    to.sync()
 }
 
 /// Copies a file and makes the copy's bytes durable; to sync its name is the caller's.

@@ -45,6 +45,7 @@ mod left_out;
 mod leftovers;
 mod checkpoint;
 mod ingest;
+mod ingest_copies;
 mod file_sets;
 mod beside;
 mod repair;

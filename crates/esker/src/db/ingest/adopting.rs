@@ -116,17 +116,13 @@ pub fn ingest(
         });
         let sources = opened.collect::<Result<Vec<_>>>()?;
         refuse_unordered(&sources, options.place)?;
-        let mut to_copy = Vec::new();
+        let _job = book(core)?;
+        let mut staged = Staged::new(core, options.verify);
         for source in sources.iter().filter(|_| options.verify) {
-            match options.transfer == Transfer::Copy && may_stay(source, options.place)? {
-                true => to_copy.push(source),
+            match may_stay(source, options.place)? {
+                true => staged.bring_checked(&source.files, options.transfer)?,
                 false => source.files.verify(core)?,
             }
-        }
-        let _job = book(core)?;
-        let mut staged = Staged::new(core);
-        for source in to_copy {
-            staged.copy_verified(&source.files)?;
         }
         take_in(core, &sources, options, staged)
     })
@@ -170,7 +166,7 @@ pub fn ingest_by_name(
             sources.push(files.goes_to(target)?);
         }
         let _job = book(core)?;
-        let taken = take_in(core, &sources, options, Staged::new(core))?;
+        let taken = take_in(core, &sources, options, Staged::new(core, options.verify))?;
         Ok((taken, names))
     })
 }

@@ -14,6 +14,7 @@ pub mod sst_writer;
 pub mod exporting;
 pub mod source;
 pub mod rewriting;
+pub mod copies;
 pub mod staging;
 pub mod placing;
 pub mod held_writers;

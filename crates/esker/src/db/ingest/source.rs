@@ -139,13 +139,18 @@ impl SetFiles {
     /// Reads every block of its files and holds it against its checksum. Errors: `Corruption` for
     /// files that are damaged.
     pub fn verify(&self, core: &Core) -> Result<()> {
-        let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
         for (_, record) in self.levels().files() {
-            let reader = self.open_file(&*core.env.fs, &self.dir, record, &cache);
-            let verified = reader.and_then(|reader| reader.verify());
+            let verified = self.verify_file(core, &self.path(record), record);
             verified.map_err(|error| self.in_set(error))?;
         }
         Ok(())
+    }
+
+    /// As [`SetFiles::verify`], one of its files, which has that name; errors do not name the set.
+    pub fn verify_file(&self, core: &Core, path: &Path, record: &FileRecord) -> Result<()> {
+        let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
+        let file = open_listed(&*core.env.fs, path)?;
+        self.open_over(file, record, &cache)?.verify()
     }
 
     /// Opens a file of the set that lies in `dir`, with what is to be known of it there, and holds

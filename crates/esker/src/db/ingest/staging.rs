@@ -8,16 +8,14 @@ use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, Level};
 use crate::db::core::Core;
 use crate::db::file_deletion;
+use crate::db::ingest::copies::Copies;
 use crate::db::ingest::file_set::LIST_NAME;
-use crate::db::ingest::source::{CACHE_BYTES, SetFiles, Source, open_listed};
+use crate::db::ingest::source::{SetFiles, Source};
 use crate::db::job_events::note_made;
-use crate::env::copy::{copy_new, link_or_copy_new};
-use crate::env::copying::CopyingFile;
-use crate::env::fs::ReadFile;
+use crate::env::copy::link;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::adoption::Adoption;
-use crate::store::sst::block::fetch::BlockCache;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::Run;
 
@@ -47,50 +45,62 @@ pub struct StagedRun {
 pub struct Staged<'a> {
     core: &'a Core,
     numbers: Vec<FileNumber>,
-    /// Copies that are here and were not asked for yet, by where they were copied from.
-    copied: HashMap<PathBuf, FileNumber>,
+    /// Whether every block of a copy is checked.
+    is_checking: bool,
+    /// What is here and was not asked for yet, by where it came from.
+    brought: HashMap<PathBuf, Vec<FileNumber>>,
 }
 
 impl<'a> Staged<'a> {
-    /// None yet.
-    pub fn new(core: &'a Core) -> Staged<'a> {
+    /// None yet. With `is_checking` every block of a copy is held against its checksum as it is
+    /// made: what was read of the set before may be another thing by then.
+    pub fn new(core: &'a Core, is_checking: bool) -> Staged<'a> {
         Staged {
             core,
             numbers: Vec::new(),
-            copied: HashMap::new(),
+            is_checking,
+            brought: HashMap::new(),
         }
     }
 
-    /// Copies the files of a set, and reads every block of what is copied and holds it against its
-    /// checksum: each byte is read once for both. [`Staged::take`] finds the copies here.
+    /// Brings the files of a set here, and reads every block of them and holds it against its
+    /// checksum; of what is copied each byte is read once for both. [`Staged::take`] finds them.
     ///
-    /// Errors: `Corruption` for files that are damaged; those of making copies.
-    pub fn copy_verified(&mut self, source: &SetFiles) -> Result<()> {
-        let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
+    /// Errors: `Corruption` for files that are damaged; those of making names and copies.
+    pub fn bring_checked(&mut self, source: &SetFiles, transfer: Transfer) -> Result<()> {
+        let mut copies = Copies::new(self.core, source);
         for (_, record) in source.levels().files() {
-            let copied = self.copy_one(source, record, &cache);
-            copied.map_err(|error| source.in_set(error))?;
+            let brought = self.bring(record, transfer, &mut copies);
+            let (number, is_linked) = brought.map_err(|error| source.in_set(error))?;
+            if is_linked {
+                // By its name here, which nobody else gives to another file.
+                let checked = source.verify_file(self.core, &self.path(number), record);
+                checked.map_err(|error| source.in_set(error))?;
+            }
+            let here = self.brought.entry(source.path(record)).or_default();
+            here.push(number);
         }
-        Ok(())
+        copies.finish().map_err(|error| source.in_set(error))
     }
 
-    fn copy_one(
+    // Brings a file here under a new number; says which, and whether it is a second name.
+    fn bring(
         &mut self,
-        source: &SetFiles,
         record: &FileRecord,
-        cache: &Arc<BlockCache>,
-    ) -> Result<()> {
+        transfer: Transfer,
+        copies: &mut Copies<'_>,
+    ) -> Result<(FileNumber, bool)> {
         self.core.gate.check_write()?;
-        let (fs, path) = (&*self.core.env.fs, source.path(record));
-        let from = open_listed(fs, &path)?;
+        let fs = &*self.core.env.fs;
         let number = self.number_unlike(record.binding().bound);
-        let to = fs.create_new(&self.path(number))?;
-        let copying = Arc::new(CopyingFile::new(from, to));
-        let file = Arc::clone(&copying) as Arc<dyn ReadFile>;
-        source.open_over(file, record, cache)?.verify()?;
-        copying.finish()?;
-        self.copied.insert(path, number);
-        Ok(())
+        let (path, target) = (copies.source.path(record), self.path(number));
+        let is_linked = transfer != Transfer::Copy && link(fs, &path, &target)?;
+        match is_linked {
+            // Whoever carried the set here may have left it in the page cache.
+            true => fs.sync_file(&target)?,
+            false => copies.copy(record, target, self.is_checking)?,
+        }
+        Ok((number, is_linked))
     }
 
     /// Brings the files of a set here; gives for each of its runs what the manifest is to say of
@@ -139,23 +149,19 @@ impl<'a> Staged<'a> {
     ) -> Result<Vec<FileRecord>> {
         let mut taken = Vec::new();
         let cache = Arc::new(ShardedCache::new(0));
+        let mut copies = Copies::new(self.core, source);
+        let mut numbers = Vec::new();
         for record in run.files() {
-            self.core.gate.check_write()?;
+            let brought = self.brought.get_mut(&source.path(record));
+            let number = match brought.and_then(Vec::pop) {
+                Some(number) => number,
+                None => self.bring(record, transfer, &mut copies)?.0,
+            };
+            numbers.push(number);
+        }
+        copies.finish()?;
+        for (record, number) in run.files().iter().zip(numbers) {
             let binding = record.binding();
-            let path = source.path(record);
-            let copied = self.copied.remove(&path);
-            let number = copied.unwrap_or_else(|| self.number_unlike(binding.bound));
-            let target = self.path(number);
-            let fs = &*self.core.env.fs;
-            match transfer {
-                Transfer::Link | Transfer::Move => {
-                    link_or_copy_new(fs, &path, &target)?;
-                    // Whoever carried the set here may have left it in the page cache.
-                    fs.sync_file(&target)?;
-                }
-                Transfer::Copy if copied.is_some() => {}
-                Transfer::Copy => copy_new(fs, &path, &target)?,
-            }
             let stored = binding
                 .renumbering
                 .map_or(record.smallest_seqno, |it| it.stored);
@@ -170,7 +176,7 @@ impl<'a> Staged<'a> {
             };
             // What it was when it was checked may have been replaced meanwhile; and one that was
             // copied is read as what it is here.
-            source.open_file(fs, &self.core.dir, &adopted, &cache)?;
+            source.open_file(&*self.core.env.fs, &self.core.dir, &adopted, &cache)?;
             note_made(self.core, [&adopted]);
             taken.push(adopted);
         }

@@ -22,6 +22,11 @@ fn copied(fs: &SimFs) -> Vec<u8> {
     bytes
 }
 
+fn finish(copying: &CopyingFile) -> Result<()> {
+    copying.copy_rest()?;
+    copying.sync()
+}
+
 #[test]
 fn whatever_is_read_the_copy_is_the_file() {
     // Mostly from front to back in pieces of any size, and then anywhere: each read has the bytes
@@ -58,8 +63,10 @@ fn whatever_is_read_the_copy_is_the_file() {
             assert!(read == bytes[at..at + piece], "seed {seed} at {at}");
             at += piece;
         }
-        copying.finish().unwrap();
+        finish(&copying).unwrap();
         assert!(copied(&fs) == bytes, "seed {seed}");
+        let there = fs.open_read(Path::new("to")).unwrap();
+        copying.compare(&*there).unwrap();
     }
 }
 
@@ -78,7 +85,7 @@ fn what_is_read_in_order_is_read_once() {
     let mut other = fs.create(Path::new("from")).unwrap();
     other.append(&vec![0; 2 << 20]).unwrap();
     other.sync().unwrap();
-    copying.finish().unwrap();
+    finish(&copying).unwrap();
     assert!(copied(&fs) == seen);
 }
 
@@ -92,6 +99,44 @@ fn a_read_beyond_the_end_is_refused_as_by_the_file() {
     assert!(copying.read_at(u64::MAX, &mut buffer).is_err());
     let mut plain = fs.create(Path::new("plain")).unwrap();
     append_range(&copying, &mut *plain, 0..100).unwrap();
-    copying.finish().unwrap();
+    finish(&copying).unwrap();
     assert_eq!(copied(&fs), [7; 100]);
+}
+
+#[test]
+fn what_was_read_out_of_order_is_held_against_the_copy() {
+    // The end is read first, as the footer of a file is; it is another one when the copy comes
+    // there. What lies beside it may change, since nobody has looked at it.
+    const LEN: usize = 1 << 20;
+    for (changed, is_told) in [(LEN - 10, true), (LEN - 100, false)] {
+        let fs = SimFs::new(3);
+        let mut bytes = Random::new(3).bytes(LEN);
+        let from = file_of(&fs, &bytes);
+        let copying = CopyingFile::new(from, fs.create(Path::new("to")).unwrap());
+        let mut end = [0; 50];
+        copying.read_at((LEN - 50) as u64, &mut end).unwrap();
+        assert!(end == bytes[LEN - 50..]);
+        bytes[changed] ^= 1;
+        let from = file_of(&fs, &bytes);
+        let copying = CopyingFile { from, ..copying };
+        finish(&copying).unwrap();
+        let there = fs.open_read(Path::new("to")).unwrap();
+        let compared = copying.compare(&*there);
+        assert_eq!(compared.is_err(), is_told, "{changed}");
+    }
+}
+
+#[test]
+fn a_read_longer_than_a_piece_is_copied_too() {
+    let fs = SimFs::new(4);
+    let bytes = Random::new(4).bytes(3 << 20);
+    let copying = CopyingFile::new(file_of(&fs, &bytes), fs.create(Path::new("to")).unwrap());
+    let mut read = Vec::new();
+    copying.read_onto(0, 1000, &mut read).unwrap();
+    copying.read_onto(1000, 2 << 20, &mut read).unwrap();
+    assert!(read == bytes[..1000 + (2 << 20)]);
+    assert!(copying.copy().asides.is_empty());
+    assert!(copying.copy().to.size_bytes() >= 2 << 20);
+    finish(&copying).unwrap();
+    assert!(copied(&fs) == bytes);
 }

@@ -59,7 +59,7 @@ fn who_writes_is_let_go_on_while_a_set_is_prepared_anew() {
     let sources = [source];
     let other = db.keyspace("other").unwrap();
     let how = (Place::Above, Transfer::Link);
-    let mut staged = Staged::new(core);
+    let mut staged = Staged::new(core, true);
     let mut prepared = [prepare_in(core, &sources[0], how, &mut staged).unwrap()];
     other.put("b", "2").unwrap();
     let mut take = |is_last| {
