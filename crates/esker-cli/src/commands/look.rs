@@ -95,6 +95,7 @@ fn transactions_to_json(stats: &esker::Stats) -> Vec<Value> {
             "isolation": transaction.isolation.name(),
             "mode": transaction.mode.name(),
             "age_seconds": transaction.age.as_secs_f64(),
+            "owner": transaction.owner.as_deref(),
             "locks": transaction.lock_count,
             "waits_for": transaction.waits_for.as_ref().map(wait_to_json),
         })

@@ -92,7 +92,9 @@ fn owner(core: &Core, owner: TxnId) -> String {
     match core.transactions.find(owner.0) {
         Some(live) => {
             let age = core.env.clock.monotonic().saturating_sub(live.begun_at);
-            format!("transaction {owner}, {:.1} s old", age.as_secs_f64())
+            let of = live.owner.map(|name| format!(" of {name:?}"));
+            let of = of.unwrap_or_default();
+            format!("transaction {owner}{of}, {:.1} s old", age.as_secs_f64())
         }
         None => format!("transaction {owner}, which has just ended"),
     }

@@ -64,6 +64,9 @@ impl fmt::Display for TransactionStats {
         let (number, age) = (self.number, self.age.as_secs_f64());
         let (isolation, mode) = (self.isolation.name(), self.mode.name());
         write!(f, "{number}, {age:.1} s old, {isolation}, {mode}")?;
+        if let Some(owner) = &self.owner {
+            write!(f, ", of {owner:?}")?;
+        }
         if self.lock_count > 0 {
             write!(f, ", holds {} locks", self.lock_count)?;
         }

@@ -108,6 +108,26 @@ impl Transaction {
         }
     }
 
+    /// Says whose it is: [`Db::stats`](crate::Db::stats) tells it with the transaction's age, and
+    /// so do errors of those who wait for its locks, so that one that nobody ends is traced to whom
+    /// it belongs.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut tx = db.begin();
+    /// tx.set_owner("harbour 7");
+    /// assert_eq!(db.stats().transactions[0].owner.as_deref(), Some("harbour 7"));
+    /// # drop(tx);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_owner(&mut self, owner: &str) {
+        let transactions = &self.database.core().transactions;
+        transactions.set_owner(self.live, owner.into());
+    }
+
     /// Another keyspace than `default`, as the transaction sees it.
     ///
     /// # Panics

@@ -1,5 +1,6 @@
 //! What a database knows about transactions under way and their locks, as plain data.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::{Isolation, TransactionMode};
@@ -18,6 +19,8 @@ pub struct TransactionStats {
     pub mode: TransactionMode,
     /// For how long it has been under way.
     pub age: Duration,
+    /// Whose it is, if [`Transaction::set_owner`](crate::Transaction::set_owner) said so.
+    pub owner: Option<Arc<str>>,
     /// Locks that it holds, of keys and of keyspaces.
     pub lock_count: usize,
     /// The lock that it waits for, if it waits for one.
@@ -64,7 +67,7 @@ pub fn transactions(core: &Core, now: Duration) -> Vec<TransactionStats> {
     let live = core.transactions.list();
     let held = core.locks.held_by_owner();
     let waiting = core.locks.waiting_owners(usize::MAX);
-    let stats = live.iter().map(|live| {
+    let stats = live.into_iter().map(|live| {
         let owner = TxnId(live.number);
         let wait = waiting.iter().find(|wait| wait.waiter.owner == owner);
         TransactionStats {
@@ -72,6 +75,7 @@ pub fn transactions(core: &Core, now: Duration) -> Vec<TransactionStats> {
             isolation: live.isolation,
             mode: live.mode,
             age: now.saturating_sub(live.begun_at),
+            owner: live.owner,
             lock_count: held.get(&owner).copied().unwrap_or(0),
             waits_for: wait.map(|wait| wait_of(core, wait, now)),
         }

@@ -982,3 +982,19 @@ fn circles_are_opened_again_and_again() {
         .sum();
     assert_eq!(sum, 4 * ROUNDS * 2);
 }
+
+#[test]
+fn who_keeps_a_transaction_is_told_by_name() {
+    let (_world, db) = simulated();
+    let mut tx = begin(&db, Isolation::Snapshot);
+    tx.set_owner("harbour 7");
+    tx.put(&db, "a", "1").unwrap();
+    let error = begin(&db, Isolation::Snapshot).put(&db, "a", "2");
+    let told = error.unwrap_err().to_string();
+    assert!(told.contains("of \"harbour 7\""), "{told}");
+    let page = db.stats().to_string();
+    assert!(
+        page.contains("snapshot, locking, of \"harbour 7\""),
+        "{page}"
+    );
+}

@@ -1,6 +1,6 @@
 //! Transactions under way.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
@@ -20,7 +20,7 @@ struct Live {
 }
 
 /// One transaction under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveTransaction {
     /// Its place among all that were begun since the database was opened.
     pub number: u64,
@@ -30,6 +30,8 @@ pub struct LiveTransaction {
     pub mode: TransactionMode,
     /// When it began, by the monotonic clock.
     pub begun_at: Duration,
+    /// Whose it is, if somebody said so.
+    pub owner: Option<Arc<str>>,
 }
 
 /// Where one transaction is listed.
@@ -51,6 +53,7 @@ impl LiveTransactions {
             isolation: options.isolation,
             mode: options.mode,
             begun_at,
+            owner: None,
         };
         let place = match live.free_places.pop() {
             Some(place) => place,
@@ -61,6 +64,13 @@ impl LiveTransactions {
         };
         live.begun[place] = Some(one);
         LivePlace { place, number }
+    }
+
+    /// Says whose one is.
+    pub fn set_owner(&self, at: LivePlace, owner: Arc<str>) {
+        let mut live = self.live();
+        let one = live.begun[at.place].as_mut();
+        one.expect("it has not ended").owner = Some(owner);
     }
 
     /// One has ended.
@@ -74,12 +84,12 @@ impl LiveTransactions {
     pub fn find(&self, number: u64) -> Option<LiveTransaction> {
         let live = self.live();
         let mut begun = live.begun.iter().flatten();
-        begun.find(|one| one.number == number).copied()
+        begun.find(|one| one.number == number).cloned()
     }
 
     /// All of them, oldest first.
     pub fn list(&self) -> Vec<LiveTransaction> {
-        let mut list: Vec<_> = self.live().begun.iter().flatten().copied().collect();
+        let mut list: Vec<_> = self.live().begun.iter().flatten().cloned().collect();
         list.sort_unstable_by_key(|one| one.number);
         list
     }
