@@ -30,6 +30,7 @@ mod damage;
 mod saved;
 mod past_damage;
 mod kill;
+mod kill_prepared;
 mod threads;
 mod time_to_live;
 mod transactions;
