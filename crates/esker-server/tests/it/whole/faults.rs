@@ -324,7 +324,8 @@ impl World {
             row.status == TableStatus::Open && u64::from(row.replica_count) < hosts.min(3)
         });
         let is_there = state.tables.values().any(|row| row.name == "t3");
-        if !is_there && hosts > 0 {
+        // Meta may take who has just lost a disk for alive, as above.
+        if !is_there && hosts > 0 && self.tick > self.wiped_at + LIVES {
             self.ask_meta(&create("t3".to_owned(), hosts));
         } else if let Some((node, _)) = state.nodes.iter().find(|row| row.1.is_draining()) {
             self.ask_meta(&change(*node, NodeDeed::ND_UNDRAIN));
