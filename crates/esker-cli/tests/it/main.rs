@@ -46,5 +46,6 @@ mod cluster_identity;
 mod cluster_disk;
 mod cluster_examples;
 mod cluster_nodes;
+mod cluster_watch;
 mod service_scenario;
 mod nemesis;

@@ -24,7 +24,9 @@ const RESERVE_S: i64 = 7 * 86_400;
 const PARTITIONS_MAX: i32 = 1024;
 
 /// Settings that a table may have here.
-const ENVS: [&str; 3] = [
+const ENVS: [&str; 5] = [
+    "replica.write_throttling",
+    "manual_compact.once.trigger_time",
     "default_ttl",
     "replica.split.validate_partition_hash",
     "business.info",

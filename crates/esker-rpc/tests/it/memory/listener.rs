@@ -118,8 +118,22 @@ fn serve(cluster: &Cluster, listener: TcpListener, role: Role) -> Stop {
     }
 }
 
+/// Answers HTTP with a page on which nothing is.
+async fn show_nothing(mut stream: TcpStream) {
+    let mut request = [0; 1024];
+    // Whoever asked may have gone; here and below.
+    let _ = stream.read(&mut request).await;
+    let page = b"HTTP/1.1 200 OK\r\n\r\n{\"total\":0,\"kept\":[],\"replicas\":[]}";
+    // As above.
+    let _ = stream.write_all(page).await;
+}
+
 /// Reads requests and answers them until the connection ends or talks nonsense.
 async fn serve_one(cluster: Cluster, stream: TcpStream, role: Role) {
+    let mut first = [0; 4];
+    if stream.peek(&mut first).await.is_ok() && &first == b"GET " {
+        return show_nothing(stream).await;
+    }
     // Without it answers wait for one another; if it cannot be set, they wait.
     let _ = stream.set_nodelay(true);
     let (mut read_half, write_half) = stream.into_split();
