@@ -6,6 +6,7 @@ use bytes::Bytes;
 use raft::StateRole;
 use raft::eraftpb::{Entry, Message, MessageType};
 
+use crate::alone::Forcing;
 use crate::change::Change;
 use crate::group::{Group, Refusal};
 use crate::ids::{Point, ReplicaId, Token};
@@ -71,7 +72,7 @@ impl Group {
         self.admit(0)?;
         let facts = Facts {
             leader: self.replica,
-            is_pending: self.raw.raft.has_pending_conf(),
+            is_pending: self.raw.raft.has_pending_conf() || self.forcing != Forcing::No,
             is_current: self.current_replicas(),
         };
         check(&self.configuration, change, &facts).map_err(Refusal::Change)?;

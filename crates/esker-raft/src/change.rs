@@ -5,9 +5,10 @@
 //! | 0 | 4 | u32, little-endian | count of steps |
 //! | 4 | 17 each | see below | the steps |
 //!
-//! A step is its kind (u8: 0 add a learner, 1 promote, 2 demote, 3 remove), a replica id (u64,
-//! above 0) and, of an added one, its node (u64, otherwise 0). Valid if and only if kinds are
-//! known, there is a step at least, and no replica is in two of them.
+//! A step is its kind (u8: 0 add a learner, 1 promote, 2 demote, 3 remove, 4 stay alone), a
+//! replica id (u64, above 0) and, of an added one, its node (u64, otherwise 0). Valid if and only
+//! if kinds are known, there is a step at least, no replica is in two of them, and who stays alone
+//! is in the only one.
 
 use std::collections::BTreeSet;
 
@@ -30,6 +31,8 @@ pub enum ChangeStep {
     Demote(ReplicaId),
     /// A replica leaves, for ever.
     Remove(ReplicaId),
+    /// All other members are lost for ever, and leave. Nobody proposes it but who goes on alone.
+    Alone(ReplicaId),
 }
 
 impl ChangeStep {
@@ -39,7 +42,8 @@ impl ChangeStep {
             ChangeStep::AddLearner(replica, _)
             | ChangeStep::Promote(replica)
             | ChangeStep::Demote(replica)
-            | ChangeStep::Remove(replica) => replica,
+            | ChangeStep::Remove(replica)
+            | ChangeStep::Alone(replica) => replica,
         }
     }
 }
@@ -61,8 +65,10 @@ impl Change {
     pub fn is_sound(&self) -> bool {
         let replicas: BTreeSet<_> = self.steps.iter().map(|step| step.replica()).collect();
         let len = self.steps.len();
+        let is_alone = |step: &ChangeStep| matches!(step, ChangeStep::Alone(_));
         (1..=CHANGE_STEPS_MAX).contains(&len)
             && replicas.len() == len
+            && (len == 1 || !self.steps.iter().any(is_alone))
             && replicas.iter().all(|id| (1..=NUMBER_MAX).contains(&id.0))
     }
 
@@ -86,6 +92,7 @@ impl Change {
                 ChangeStep::Promote(_) => (1, 0),
                 ChangeStep::Demote(_) => (2, 0),
                 ChangeStep::Remove(_) => (3, 0),
+                ChangeStep::Alone(_) => (4, 0),
             };
             out.put_u8(kind);
             out.put_u64(step.replica().0);
@@ -107,6 +114,7 @@ impl Change {
                 (1, 0) => ChangeStep::Promote(replica),
                 (2, 0) => ChangeStep::Demote(replica),
                 (3, 0) => ChangeStep::Remove(replica),
+                (4, 0) => ChangeStep::Alone(replica),
                 _ => return Err(reader.refuse("step of a change")),
             });
         }
@@ -128,7 +136,7 @@ impl Change {
                 ChangeStep::AddLearner(..) | ChangeStep::Demote(_) => {
                     ConfChangeType::AddLearnerNode
                 }
-                ChangeStep::Promote(_) => ConfChangeType::AddNode,
+                ChangeStep::Promote(_) | ChangeStep::Alone(_) => ConfChangeType::AddNode,
                 ChangeStep::Remove(_) => ConfChangeType::RemoveNode,
             };
             let mut single = ConfChangeSingle::default();

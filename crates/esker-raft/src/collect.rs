@@ -10,7 +10,7 @@ use std::time::Duration;
 use raft::eraftpb::{Entry, HardState as RaftHardState};
 use raft::{Ready, StateRole};
 
-use crate::change::Change;
+use crate::change::{Change, ChangeStep};
 use crate::configuration::Configuration;
 use crate::entry::is_change;
 use crate::group::Group;
@@ -58,6 +58,7 @@ impl Group {
             return false;
         }
         self.propose_queued(out);
+        self.propose_alone();
         self.begin_reads(clock);
         if self.raw.has_ready() {
             let ready = self.raw.ready();
@@ -195,7 +196,7 @@ impl Group {
         out.installs.push(install);
     }
 
-    fn set_configuration(&mut self, configuration: Configuration) {
+    pub(crate) fn set_configuration(&mut self, configuration: Configuration) {
         self.addresses
             .retain(|replica, _| !configuration.contains(*replica));
         self.heard
@@ -259,6 +260,9 @@ impl Group {
             true => None,
             false => Some(Change::decode(&entry.context).expect("checked when it was read")),
         };
+        if let Some(ChangeStep::Alone(replica)) = change.as_ref().map(|change| change.steps[0]) {
+            return self.apply_alone(replica, entry.index);
+        }
         let is_admitted = match &change {
             Some(change) => admits(&self.configuration, change).is_ok(),
             None => true,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use raft::eraftpb::{Message, MessageType};
 use raft::{Config, RawNode, StateRole};
 
+use crate::alone::Forcing;
 use crate::configuration::Configuration;
 use crate::ids::{GroupId, Member, NodeId, Point, ReplicaId, SaveNumber};
 use crate::image::ImageDesk;
@@ -61,6 +62,8 @@ pub struct Status {
     pub compacted: u64,
     /// The last entry of its log.
     pub last: u64,
+    /// The term of that.
+    pub last_term: u64,
     /// The members, as of what was handed out.
     pub configuration: Configuration,
     /// Why it takes no part any more, if it does not.
@@ -100,6 +103,7 @@ pub(crate) struct Group {
     pub(crate) promise: (u64, u64),
     pub(crate) promising: Option<SaveNumber>,
     pub(crate) leaving: Option<Leaving>,
+    pub(crate) forcing: Forcing,
     /// The save that makes it durable that the configuration is committed.
     pub(crate) unsure: Option<SaveNumber>,
     // Term, version and the timeout that follows from them.
@@ -171,6 +175,7 @@ impl Group {
             promise: (begin.hard.term, begin.hard.vote),
             promising: None,
             leaving: None,
+            forcing: Forcing::No,
             unsure: None,
             timeout: (0, 0, 0),
             damage: None,
@@ -200,6 +205,12 @@ impl Group {
         let configuration = &self.configuration;
         let mut voters = configuration.voters.union(&configuration.outgoing);
         voters.next() == Some(&self.replica) && voters.next().is_none()
+    }
+
+    /// Whether it may neither vote nor campaign before somebody frees it. The only voter needs
+    /// nobody's vote, and takes part in no other majority.
+    pub(crate) fn is_held(&self) -> bool {
+        self.leases.is_held() && !self.is_alone()
     }
 
     /// Whether nobody else was ever a voter, as far as this replica has handed out. Others lead
@@ -238,6 +249,7 @@ impl Group {
             applied: self.applied,
             compacted: self.raw.store().compacted.index,
             last: log.last_index(),
+            last_term: log.last_term(),
             configuration: self.configuration.clone(),
             damage: self.damage,
         }

@@ -57,6 +57,8 @@ pub(crate) struct Leases {
     /// The term in which it has handed the lead over, or has tried to.
     handed_over: u64,
     told: Option<Lease>,
+    /// It may be a replica that its group goes on without, and does not vote before that is known.
+    is_held: bool,
 }
 
 /// When a round of reads was begun, and in which term this replica led then.
@@ -79,7 +81,21 @@ impl Leases {
             held: None,
             handed_over: 0,
             told: None,
+            is_held: false,
         }
+    }
+
+    /// It votes for nobody, itself included, whatever anybody says, until it is freed.
+    pub(crate) fn hold(&mut self) {
+        self.is_held = true;
+    }
+
+    pub(crate) fn free(&mut self) {
+        self.is_held = false;
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.is_held
     }
 
     /// What a heartbeat of this replica asks for, in milliseconds.
@@ -101,7 +117,8 @@ impl Leases {
             message.get_msg_type(),
             MessageType::MsgRequestVote | MessageType::MsgRequestPreVote
         );
-        asks && message.context != CAMPAIGN_TRANSFER && self.is_bound(clock)
+        let is_bound = message.context != CAMPAIGN_TRANSFER && self.is_bound(clock);
+        asks && (is_bound || self.is_held)
     }
 
     /// Whether it may vote for nobody now, itself included.

@@ -72,11 +72,13 @@ mod options;
 mod start;
 mod screen;
 mod leaving;
+mod alone;
 mod group;
 mod farewell;
 mod answers;
 mod step;
 mod asks;
+mod going_alone;
 mod collect;
 mod shard;
 

@@ -165,6 +165,32 @@ impl Shard {
         self.touch(group)?.transfer(to)
     }
 
+    /// Most voters of a group are lost for ever: it goes on with the replica here alone, and with
+    /// all that it has in its log. Whoever asks for that sees to it that no other replica of before
+    /// takes part again. May be said again; false if it cannot be begun now.
+    pub fn go_on_alone(&mut self, member: Member) -> bool {
+        let Some(found) = running(&mut self.groups, member) else {
+            return false;
+        };
+        self.dirty.insert(member.group);
+        found.go_on_alone()
+    }
+
+    /// A replica neither votes nor campaigns before it is freed: its group may have gone on without
+    /// it, with another one alone. The only voter of a group is not held by that.
+    pub fn hold(&mut self, group: GroupId) {
+        if let Some(found) = self.groups.get_mut(&group) {
+            found.leases.hold();
+        }
+    }
+
+    /// All groups here are those that they were.
+    pub fn free(&mut self) {
+        self.groups
+            .values_mut()
+            .for_each(|group| group.leases.free());
+    }
+
     /// The connection to a node broke: groups that it led vote without waiting.
     pub fn node_gone(&mut self, node: NodeId) {
         for (&id, group) in &mut self.groups {

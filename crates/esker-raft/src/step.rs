@@ -83,7 +83,8 @@ impl Group {
     // `raft` answers with an error to messages of replicas that it does not know and to what it
     // drops; the sender finds out by itself.
     pub(crate) fn step_raft(&mut self, message: Message) {
-        if message.get_msg_type() == MessageType::MsgTimeoutNow && !self.may_campaign() {
+        let may_campaign = self.may_campaign() && !self.is_held();
+        if message.get_msg_type() == MessageType::MsgTimeoutNow && !may_campaign {
             return;
         }
         // An error says that `raft` has dropped it, and the sender will find out.
@@ -148,8 +149,8 @@ impl Group {
         let would_campaign = raft.state != StateRole::Leader
             && raft.election_elapsed + 1 + self.draw().turned_rank()
                 >= raft.randomized_election_timeout();
-        let waits = is_bound && would_campaign && !self.was_ever_alone();
-        self.may_campaign() && !waits
+        let waits = is_bound && !self.was_ever_alone() || self.is_held();
+        self.may_campaign() && !(waits && would_campaign)
     }
 
     fn tick_reads(&mut self, out: &mut Output) -> bool {

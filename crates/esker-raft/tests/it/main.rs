@@ -7,5 +7,6 @@ mod planted;
 mod rig;
 mod traps;
 mod leases;
+mod alone;
 mod images;
 mod scale;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use esker_raft::{
-    Change, ChangeStep, Committed, Effect, Envelope, Event, FIRST, GroupId, Install, Mark, Member,
-    NodeId, Options, Output, Point, ReplicaId, SaveNumber, ServedRead, Shard, Start, Token,
-    decode_frame, encode_frame,
+    Change, ChangeStep, Committed, Configuration, Effect, Envelope, Event, FIRST, GroupId, Install,
+    Mark, Member, NodeId, Options, Output, Point, ReplicaId, SaveNumber, ServedRead, Shard, Start,
+    Token, decode_frame, encode_frame,
 };
 
 use crate::sim::disk::Disk;
@@ -46,6 +46,7 @@ pub struct Rig {
     /// The time that all nodes have: a tick is 100 ms.
     pub clock: Duration,
     options: Options,
+    first: Vec<(ReplicaId, NodeId)>,
 }
 
 impl Rig {
@@ -69,6 +70,7 @@ impl Rig {
             silent: BTreeSet::new(),
             clock: Duration::ZERO,
             options: options.clone(),
+            first: members,
         }
     }
 
@@ -195,9 +197,17 @@ impl Rig {
     /// has the first so many entries.
     pub fn restart(&mut self, node: u64, kept: usize) {
         let options = self.options.clone();
+        let first = Configuration::first(FIRST.index, &self.first);
         let bench = self.at(node);
-        let status = bench.shard.status(GROUP).expect("it has the group");
         bench.applied.truncate(kept);
+        let members = bench
+            .applied
+            .iter()
+            .rev()
+            .find_map(|one| match &one.effect {
+                Effect::Configuration(members) => Some(members.clone()),
+                _ => None,
+            });
         let last = bench.applied.last();
         let applied = last.map_or(FIRST, |last| Point {
             index: last.index,
@@ -206,7 +216,7 @@ impl Rig {
         let mark = Mark {
             applied,
             begun: FIRST,
-            configuration: status.configuration,
+            configuration: members.unwrap_or(first),
         };
         let log = Arc::new(bench.disk.clone());
         let state = bench.disk.state(GROUP).expect("it is on the disk");

@@ -69,6 +69,14 @@ impl Disk {
         durable
     }
 
+    /// What the writes in a group's log say, applied or not.
+    pub fn payloads(&self, group: GroupId) -> Vec<Vec<u8>> {
+        let inner = self.inner();
+        let entries = inner.groups.get(&group).map(|log| &log.entries);
+        let payloads = entries.into_iter().flatten();
+        payloads.map(|entry| entry.data.to_vec()).collect()
+    }
+
     /// The power goes: of what was not synced some records survive, from the front; gives those.
     pub fn crash(&self, rng: &mut Rng) -> Vec<Record> {
         let mut inner = self.inner();

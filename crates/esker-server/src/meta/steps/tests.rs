@@ -169,7 +169,9 @@ impl Walk {
                             members.voters.remove(&replica);
                             members.learners.remove(&replica);
                         }
-                        ChangeStep::Demote(_) => panic!("nobody is demoted"),
+                        ChangeStep::Demote(_) | ChangeStep::Alone(_) => {
+                            panic!("nobody is told so")
+                        }
                     }
                 }
                 let alive = members.voters.iter().map(|id| &members.nodes[id]);

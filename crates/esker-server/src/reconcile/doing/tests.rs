@@ -18,6 +18,7 @@ fn status(replica: u64, leader: u64, version: u64) -> Status {
         applied: 20,
         compacted: 1,
         last: 20,
+        last_term: 3,
         configuration,
         damage: None,
     }

@@ -63,6 +63,7 @@ fn node() -> (Db, Replicas, BTreeMap<GroupId, Status>) {
             applied: 40,
             compacted: 1,
             last: 41,
+            last_term: 3,
             configuration,
             damage: None,
         };
