@@ -254,7 +254,10 @@ pub fn refused(call: &MetaCall, code: ErrorCode) -> MetaAnswer {
 /// what nodes have, and not all were heard. Clients ask again, and nodes are heard within seconds.
 fn is_too_early(state: &State, live: &Live, call: &MetaCall) -> bool {
     let counts_nodes = match call {
-        MetaCall::ShowNodes(_) | MetaCall::Balance(_) => true,
+        MetaCall::ShowNodes(_)
+        | MetaCall::Balance(_)
+        | MetaCall::ListNodes(_)
+        | MetaCall::DescribeCluster(_) => true,
         // A table that is there already is placed.
         MetaCall::CreateTable(request) => state.table(&request.app_name).is_none(),
         _ => false,

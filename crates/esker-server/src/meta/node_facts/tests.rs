@@ -2,7 +2,8 @@
 
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::meta::{
-    CreateTableOptions, CreateTableRequest, MetaAnswer, MetaCall, MetaLevel,
+    CreateTableOptions, CreateTableRequest, DescribeClusterRequest, ListNodesRequest, MetaAnswer,
+    MetaCall, MetaLevel, NodeStatus,
 };
 use esker_rpc::message::own::{BalanceRequest, ShowNodesRequest};
 
@@ -65,6 +66,20 @@ fn created(trial: &mut Trial, name: &str) -> ErrorCode {
     }
 }
 
+/// What the calls of Pegasus about nodes come to.
+fn listed(trial: &mut Trial) -> [ErrorCode; 2] {
+    let status = NodeStatus::NS_INVALID;
+    let nodes = match trial.ask(&MetaCall::ListNodes(ListNodesRequest { status })) {
+        MetaAnswer::ListNodes(told) => told.err.code(),
+        other => panic!("{other:?}"),
+    };
+    let cluster = match trial.ask(&MetaCall::DescribeCluster(DescribeClusterRequest {})) {
+        MetaAnswer::DescribeCluster(told) => told.err.code(),
+        other => panic!("{other:?}"),
+    };
+    [nodes, cluster]
+}
+
 #[test]
 fn who_has_not_heard_every_node_counts_none() {
     let mut trial = just_chosen();
@@ -74,12 +89,14 @@ fn who_has_not_heard_every_node_counts_none() {
         assert_eq!(shown(&mut trial), Err(later), "{nodes:?}");
         assert_eq!(balanced(&mut trial).err.code(), later, "{nodes:?}");
         assert_eq!(created(&mut trial, "u"), later, "{nodes:?}");
+        assert_eq!(listed(&mut trial), [later; 2], "{nodes:?}");
         // What is there already is told.
         assert_eq!(created(&mut trial, "t"), ErrorCode::Ok, "{nodes:?}");
     }
     assert!(!trial.live.is_balance_asked());
     hear(&mut trial, &[3], 1000);
     assert_eq!(shown(&mut trial), Ok(vec![5, 5, 5]));
+    assert_eq!(listed(&mut trial), [ErrorCode::Ok; 2]);
     assert_eq!(balanced(&mut trial).err.code(), ErrorCode::Ok);
     assert_eq!(created(&mut trial, "u"), ErrorCode::Ok);
     for index in 0..4 {
