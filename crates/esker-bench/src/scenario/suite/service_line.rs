@@ -54,6 +54,17 @@ pub enum Rival {
     Etcd,
 }
 
+/// What is said beside figures of etcd, each time.
+pub const CAUTION: &str = "\
+Beside etcd: three members with their own defaults, on the same disk, spoken to at their leader by
+gRPC, by as small a client as ours. Who speaks for etcd would say: it keeps every version of a key,
+serves watches, leases and transactions over all keys, and orders all writes in one log, which ours
+does not: 64 partitions have a log each, and order holds within one hash key. Its commits are
+batched for networks, and it is meant for thousands of writes a second and a few gigabytes; with
+more calls under way on each connection, or on more processors, either may gain more. Client and
+servers share the processors here, and what else the machine does presses a ratio towards one.
+";
+
 /// What the scenario's own help says.
 pub const TEACHES: &str = "\
 It starts its clusters itself, as `esker cluster start` does: nodes are processes of this machine,

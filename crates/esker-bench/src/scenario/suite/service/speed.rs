@@ -12,7 +12,7 @@ use crate::scenario::suite::service::ground::{
     CONNECTIONS, Ground, LEASES, PARTITIONS, VALUE_BYTES, costs_us, failures, keep, records, span,
 };
 use crate::scenario::suite::service::table_calls::{Load, connect, connect_etcd};
-use crate::scenario::suite::service_line::Line;
+use crate::scenario::suite::service_line::{CAUTION, Line};
 use crate::scenario::suite::stage::Stage;
 use crate::table::Table;
 use crate::target::etcd::Etcd;
@@ -280,7 +280,9 @@ fn tell(stage: &mut Stage<'_, '_>, players: &[Player], all: &[Round], lines: &[L
             stage.record.verdicts.push(verdict);
         }
     }
-    stage.say(&format!("\n{}{}\n", told.text(), compared.concat()))
+    stage.say(&format!("\n{}{}\n", told.text(), compared.concat()))?;
+    let is_beside = players.iter().any(|player| player.engine == "etcd");
+    stage.say(if is_beside { CAUTION } else { "" })
 }
 
 fn of(all: &[Round], player: usize, is_write: bool) -> impl Iterator<Item = &Round> {
