@@ -33,18 +33,45 @@ pub fn wait_for(core: &Core, batch: &Batch<'_>, no_wait: bool) -> Result<OwnedLo
 
 /// The same for whoever writes to any keys of those keyspaces.
 pub fn wait_for_keyspaces(core: &Core, keyspaces: &BTreeSet<KeyspaceId>) -> Result<OwnedLocks> {
-    let claims: Vec<Claim<'_>> = keyspaces.iter().map(|id| (*id, None)).collect();
-    wait_for_all(core, &claims, false)
+    wait_for_all(core, &whole(keyspaces), false)
+}
+
+/// The same for who reads under them what it writes then: plain writes heed these, as they do a
+/// transaction's.
+pub fn hold_keyspaces(
+    core: &Core,
+    keyspaces: &BTreeSet<KeyspaceId>,
+    no_wait: bool,
+) -> Result<OwnedLocks> {
+    let none = || OwnedLocks::new(Arc::clone(&core.locks), core.locks.momentary_owner());
+    let locks = wait_with(core, none, &whole(keyspaces), no_wait)?;
+    // Who saw no locks before there were these has written by now.
+    core.committer.paused(|_| ());
+    Ok(locks)
+}
+
+fn whole(keyspaces: &BTreeSet<KeyspaceId>) -> Vec<Claim<'static>> {
+    keyspaces.iter().map(|id| (*id, None)).collect()
 }
 
 fn wait_for_all(core: &Core, claims: &[Claim<'_>], no_wait: bool) -> Result<OwnedLocks> {
+    let none = || OwnedLocks::momentary(Arc::clone(&core.locks));
+    wait_with(core, none, claims, no_wait)
+}
+
+fn wait_with(
+    core: &Core,
+    none: impl Fn() -> OwnedLocks,
+    claims: &[Claim<'_>],
+    no_wait: bool,
+) -> Result<OwnedLocks> {
     let wait_max = match no_wait {
         true => Duration::ZERO,
         false => TransactionOptions::LOCK_TIMEOUT,
     };
     let until = core.env.clock.monotonic() + wait_max;
     loop {
-        let mut owned = OwnedLocks::momentary(Arc::clone(&core.locks));
+        let mut owned = none();
         let left = || until.saturating_sub(core.env.clock.monotonic());
         match take(core, &mut owned, claims, left) {
             Ok(()) => return Ok(owned),

@@ -3,21 +3,23 @@
 //! A batch is filled without a look at what is there. So its commit reads the values, outside of
 //! any lock, puts them again into a copy of the batch, and writes that under the condition that
 //! nobody wrote to their keys since and that none of them has ended; where that does not hold it
-//! begins again, as `atomic_change` does. The copy can be read (`txn/own_writes`): what stands
-//! earlier in the batch counts.
+//! begins again, as `atomic_change` does, and in the end with the keyspaces locked. The copy can be
+//! read (`txn/own_writes`): what stands earlier in the batch counts.
 
 use std::sync::Arc;
 
-use crate::base::options::call::{ReadOptions, WriteOptions};
-use crate::base::types::error::{Error, Result};
+use crate::base::options::call::{ReadOptions, TransactionOptions, WriteOptions};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::expiry::Expiry;
 use crate::base::types::seqno::SeqNo;
+use crate::db::claims;
 use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::moment::{Moment, When};
 use crate::db::other_end::put_again;
 use crate::db::snapshots::SnapshotOwner;
+use crate::db::txn::locks::owned_locks::OwnedLocks;
 use crate::db::txn::own_writes::OwnWrites;
 use crate::db::writing::{self, Heed, Terms, Written};
 use crate::flow::read::get::{ReadAt, stored};
@@ -25,6 +27,10 @@ use crate::flow::read::newest::Target;
 use crate::flow::write::unlogged::NewMark;
 use crate::flow::write::validation::Unchanged;
 use crate::store::batch::writer::{Batch, BatchMark};
+
+/// How often the values are read again because somebody was faster. Then others wait: who writes to
+/// one of many keys all the time would else have it begin anew for ever.
+const TRIES_MAX: u32 = 8;
 
 /// An end that a value is given, whatever it is when the batch is written.
 pub struct NewEnd {
@@ -53,7 +59,12 @@ impl BatchWithEnds<'_> {
     /// then, unless it is `Faulted`.
     pub fn write(&self, database: &DatabaseRef, options: WriteOptions) -> Result<()> {
         let core = database.core();
-        loop {
+        let times = (core.env.clock.monotonic(), TransactionOptions::LOCK_TIMEOUT);
+        for tries in 0.. {
+            let locks = match tries < TRIES_MAX {
+                true => None,
+                false => Some(self.lock(core, options)?),
+            };
             // Compaction keeps the trace of every later write while this lives; and the reads may
             // see more than `seen`: a write between the two is found then.
             let now = core.env.clock.monotonic();
@@ -65,13 +76,27 @@ impl BatchWithEnds<'_> {
             let terms = Terms {
                 unchanged: &self.conditions(seen),
                 alive_until: filled.alive_until(),
-                heed: Heed::Wait,
+                heed: locks.as_ref().map_or(Heed::Wait, |_| Heed::Hold),
                 mark: self.mark,
             };
-            if writing::write(core, filled.batch(), options, terms)? == Written::Done {
-                return Ok(());
+            match writing::write(core, filled.batch(), options, terms) {
+                Ok(Written::Done) => return Ok(()),
+                // A prepared transaction claims a key, and may want one that is locked here.
+                Err(error) if error.kind() == ErrorKind::Conflict && locks.is_some() => {
+                    drop(locks);
+                    writing::wait_unclaimed(core, filled.batch(), (options, times), &error)?;
+                }
+                other => drop(other?),
             }
         }
+        unreachable!("it is tried until it is done")
+    }
+
+    // Locks all keyspaces of the batch: who writes to them waits until it is written.
+    fn lock(&self, core: &Core, options: WriteOptions) -> Result<OwnedLocks> {
+        let ends = self.ends.iter().map(|end| end.parts.id);
+        let keyspaces = ends.chain(self.batch.keyspaces().iter().copied()).collect();
+        claims::hold_keyspaces(core, &keyspaces, options.no_wait)
     }
 
     fn conditions(&self, seen: SeqNo) -> Vec<Unchanged<'_>> {

@@ -209,9 +209,10 @@ impl WriteBatch {
     /// who must know asks [`Keyspace::set_expiry`](crate::Keyspace::set_expiry), or a
     /// [`Transaction`](crate::Transaction).
     ///
-    /// The commit reads the value, and begins again where somebody wrote to the key meanwhile, or
-    /// the value ended: so it may return what reads do, and `TooLarge`. One that lies in the value
-    /// log is neither read nor written again.
+    /// The commit reads the value, and begins again where the value ended, or somebody wrote to the
+    /// key meanwhile; after some times it has others wait, as a transaction that locks does. So it
+    /// may return what reads do, and `TooLarge`. One that lies in the value log is neither read nor
+    /// written again.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

@@ -270,14 +270,29 @@ fn once_unclaimed(
 ) -> Result<Outcome> {
     let times = (core.env.clock.monotonic(), TransactionOptions::LOCK_TIMEOUT);
     loop {
-        if commit.no_wait {
-            return Err(claim_wait::at_once(&claimed));
-        }
-        claim_wait::wait(core, times, || core.committer.check_batch_unclaimed(batch))?;
+        let options = WriteOptions {
+            no_wait: commit.no_wait,
+            ..WriteOptions::default()
+        };
+        wait_unclaimed(core, batch, (options, times), &claimed)?;
         match commit_heeding(core, batch, commit, Heed::Wait) {
             Err(error) if error.kind() == ErrorKind::Conflict => claimed = error,
             outcome => return outcome,
         }
+    }
+}
+
+/// Waits until nothing of what the batch writes is claimed, or is refused as told: from when on,
+/// for how long, or not at all. `claimed` says by whom it is.
+pub fn wait_unclaimed(
+    core: &Core,
+    batch: &Batch<'_>,
+    (options, times): (WriteOptions, (Duration, Duration)),
+    claimed: &Error,
+) -> Result<()> {
+    match options.no_wait {
+        true => Err(claim_wait::at_once(claimed)),
+        false => claim_wait::wait(core, times, || core.committer.check_batch_unclaimed(batch)),
     }
 }
 

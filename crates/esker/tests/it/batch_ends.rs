@@ -1,5 +1,6 @@
 //! New ends of values in a batch: with all else that it has, or not at all.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -626,6 +627,74 @@ fn a_write_that_comes_while_a_value_is_read_is_found() {
         assert_eq!(db.get("k").unwrap().unwrap(), expected, "{name}");
         let end = if expected == "new" { END } else { None };
         assert_eq!(db.expiry("k").unwrap(), Some(end), "{name}");
+    }
+}
+
+/// Appends operands, after it has had another thread write, waiting for nobody, that many times.
+struct WriteEachTime {
+    db: Mutex<Option<Db>>,
+    left: AtomicU32,
+}
+
+impl MergeOperator for WriteEachTime {
+    fn name(&self) -> &str {
+        "write each time"
+    }
+
+    fn fold(&self, _: &[u8], base: Option<&[u8]>, operands: &[&[u8]]) -> Result<Vec<u8>, String> {
+        let left = self.left.load(Ordering::SeqCst);
+        if let Some(db) = self.db.lock().unwrap().clone().filter(|_| left > 0) {
+            self.left.store(left - 1, Ordering::SeqCst);
+            let at_once = WriteOptions {
+                no_wait: true,
+                ..WriteOptions::default()
+            };
+            let write = move || db.batch().put(&db, "x", "new").commit_with(at_once);
+            if let Err(error) = std::thread::spawn(write).join().unwrap() {
+                assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
+            }
+        }
+        let parts: Vec<&[u8]> = base.into_iter().chain(operands.iter().copied()).collect();
+        Ok(parts.join(&b","[..]))
+    }
+
+    fn combine(&self, _: &[u8], _: &[u8], _: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+#[test]
+fn a_batch_of_ends_is_written_though_others_are_always_faster() {
+    // Whenever it has read its values somebody writes to one of their keys, a thousand times: it
+    // does not begin anew as often, and after some times has the others wait.
+    const WRITES: u32 = 1_000;
+    for no_wait in [false, true] {
+        let world = SimWorld::new(12);
+        let operator = Arc::new(WriteEachTime {
+            db: Mutex::default(),
+            left: AtomicU32::new(WRITES),
+        });
+        let builder = Db::builder(DIR).env(world.env());
+        let rule: Arc<dyn MergeOperator> = Arc::clone(&operator) as _;
+        let db = builder.merge_operator(MergeRule(rule)).open().unwrap();
+        db.put("x", "old").unwrap();
+        db.merge("m", "1").unwrap();
+        *operator.db.lock().unwrap() = Some(db.clone());
+        let mut batch = db.batch();
+        batch.set_expiry(&db, "m", END).set_expiry(&db, "x", END);
+        let options = WriteOptions {
+            no_wait,
+            ..WriteOptions::default()
+        };
+        batch.commit_with(options).unwrap();
+        let times = WRITES - operator.left.swap(0, Ordering::SeqCst);
+        assert!((2..100).contains(&times), "{times}");
+        assert_eq!(value(&db, "x"), Some((b"new".to_vec(), END)));
+        assert_eq!(value(&db, "m"), Some((b"1".to_vec(), END)));
+        // It keeps nothing locked.
+        db.put("x", "newer").unwrap();
+        // What the operator has would keep the database open.
+        *operator.db.lock().unwrap() = None;
     }
 }
 
