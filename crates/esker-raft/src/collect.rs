@@ -186,6 +186,11 @@ impl Group {
             out.events
                 .push(Event::Proposal(self.id, token, Outcome::Unknown));
         }
+        let (group, last) = (self.id, Point { index, term });
+        self.proposals.committed(last, |token| {
+            out.events
+                .push(Event::Proposal(group, token, Outcome::Overwritten));
+        });
         out.record(Record::Begin {
             group: self.id,
             replica: self.replica,

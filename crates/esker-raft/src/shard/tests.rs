@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::change::ChangeStep;
+use crate::configuration::Configuration;
 use crate::entry::Entry;
 use crate::ids::Point;
 use crate::log::{LogState, ReadError};
@@ -187,6 +188,52 @@ fn an_image_of_another_entry_than_the_committed_one_is_no_image() {
     let configuration = group.configuration.clone();
     let term = group.raw.raft.term + 1;
     group.raw.raft.become_follower(term, raft::INVALID_ID);
+    shard
+        .offer(image_of(index, term, configuration))
+        .expect("there is room");
+    let output = shard.turn(false, Duration::ZERO);
+    assert!(output.installs.is_empty());
+    let is_told = |event: &Event| matches!(event, Event::PeerDamaged(..));
+    assert!(output.events.iter().any(is_told), "{:?}", output.events);
+}
+
+#[test]
+fn an_image_rules_out_who_waits_behind_it() {
+    // A leader was cut off with two writes. Its successor is ahead of them by one entry, of which
+    // it has an image only; and nobody writes any more.
+    let mut shard = with_learner();
+    for token in [Token(5), Token(6)] {
+        shard
+            .propose(GROUP, token, "a write".into())
+            .expect("it leads");
+    }
+    shard.turn(false, Duration::ZERO);
+    let group = shard.groups.get_mut(&GROUP).expect("it is here");
+    let index = group.raw.raft.raft_log.committed + 1;
+    let term = group.raw.raft.term + 1;
+    let configuration = group.configuration.clone();
+    group.raw.raft.become_follower(term, raft::INVALID_ID);
+    shard
+        .offer(image_of(index, term, configuration))
+        .expect("there is room");
+    let mut events = turn(&mut shard, false).events;
+    let member = Member {
+        group: GROUP,
+        replica: ReplicaId(1),
+    };
+    shard.image_fetched(member, index, true);
+    for _ in 0..6 {
+        events.extend(turn(&mut shard, false).events);
+    }
+    use crate::proposals::Outcome;
+    let unknown = Event::Proposal(GROUP, Token(5), Outcome::Unknown);
+    let overwritten = Event::Proposal(GROUP, Token(6), Outcome::Overwritten);
+    assert!(events.contains(&unknown), "{events:?}");
+    assert!(events.contains(&overwritten), "{events:?}");
+}
+
+/// From the second replica.
+fn image_of(index: u64, term: u64, configuration: Configuration) -> Envelope {
     let contents = Bytes::new();
     let ticket = crate::ticket::Ticket {
         index,
@@ -198,19 +245,14 @@ fn an_image_of_another_entry_than_the_committed_one_is_no_image() {
     message.set_msg_type(raft::eraftpb::MessageType::MsgSnapshot);
     (message.from, message.to, message.term) = (2, 1, term);
     message.set_snapshot(ticket.to_raft());
-    let envelope = Envelope {
+    Envelope {
         group: GROUP,
         from: ReplicaId(2),
         from_node: NodeId(2),
         to: ReplicaId(1),
         version: 1,
         body: Body::Step(Box::new(crate::message::Step(message))),
-    };
-    shard.offer(envelope).expect("there is room");
-    let output = shard.turn(false, Duration::ZERO);
-    assert!(output.installs.is_empty());
-    let is_told = |event: &Event| matches!(event, Event::PeerDamaged(..));
-    assert!(output.events.iter().any(is_told), "{:?}", output.events);
+    }
 }
 
 #[test]
