@@ -129,6 +129,10 @@ impl Route {
         }
         if let Some(at) = *asked_at {
             sleep_until((at + self.interval).min(deadline)).await;
+            if Instant::now() >= deadline {
+                // Nobody was asked, so the next one need not wait for it.
+                return Err(ClientError::Unreachable);
+            }
         }
         *asked_at = Some(Instant::now());
         let request = QueryConfigRequest {
@@ -149,7 +153,8 @@ impl Route {
     /// A call by that version was never answered: its server may have frozen, and others lead what
     /// it led. Who writes may not ask a second one, so the next call looks for a newer route.
     pub fn doubt(&self, version: u64) {
-        self.doubted.store(version, Ordering::Relaxed);
+        // A call of an earlier route may end after one of a later.
+        self.doubted.fetch_max(version, Ordering::Relaxed);
     }
 
     /// Whether that version is doubted and nobody looks for another one yet; the caller does now.
