@@ -78,7 +78,7 @@ impl Throttle {
     /// The share of one partition of so many, as Pegasus counts it: rounded down, and one more.
     pub fn share(self, partition_count: u32) -> Throttle {
         let share = |step: Step| Step {
-            units: step.units / u64::from(partition_count.max(1)) + 1,
+            units: (step.units / u64::from(partition_count.max(1))).saturating_add(1),
             ..step
         };
         Throttle {

@@ -97,3 +97,10 @@ fn who_is_denied_is_said_in_two_words() {
         assert!(said.contains("timeout*write"), "{said}");
     }
 }
+
+#[test]
+fn a_limit_of_all_that_can_be_written_is_one() {
+    // One partition has all of it, and one more there is not.
+    let throttle = Throttle::parse(&format!("{}*reject*0", u64::MAX)).expect("a limit");
+    assert_eq!(throttle.share(1).reject, step(u64::MAX, 0));
+}

@@ -122,3 +122,15 @@ fn settings_of_a_table_are_shared_by_its_partitions() {
     let odd = BTreeMap::from([text(READ_COUNT, "many"), text(DENIAL, "everybody")]);
     assert_eq!(TableLimits::of(&odd, 8), None);
 }
+
+#[test]
+fn who_looked_at_the_clock_earlier_does_not_begin_the_second_anew() {
+    // At the border of a second two threads come in the other order.
+    let limits = limits(&[(READ_COUNT, "1*reject*0")]);
+    let throttle = PartitionThrottle::default();
+    let read = |at| throttle.admit(&limits, Arriving::Read, ms(at));
+    assert_eq!([read(2000), read(1999)], [Verdict::Now; 2]);
+    let refused = Verdict::Rejected(ms(0));
+    assert_eq!([read(2001), read(1999), read(2002)], [refused; 3]);
+    assert_eq!(read(3000), Verdict::Now);
+}
