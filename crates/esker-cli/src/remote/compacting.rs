@@ -89,6 +89,12 @@ impl Progress {
     }
 }
 
+// The same second again would be the same compaction, and an earlier one none, where the clock of
+// who asked before is ahead.
+fn next_request_s(before_s: Option<u64>, now_s: u64) -> u64 {
+    before_s.map_or(now_s, |before_s| now_s.max(before_s.saturating_add(1)))
+}
+
 /// Asks for a compaction of every replica, and waits for it if that is wanted.
 pub fn compact(shared: &GlobalFlags, link: &Link, name: &str, wait: bool) -> Outcome {
     let table = link.description(name)?;
@@ -105,8 +111,7 @@ pub fn compact(shared: &GlobalFlags, link: &Link, name: &str, wait: bool) -> Out
     }
     let unix_s = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_s = unix_s.map_or(0, |since| since.as_secs());
-    // The same second again would be the same compaction.
-    let asked_s = now_s + u64::from(asked(&table) == Some(now_s));
+    let asked_s = next_request_s(asked(&table), now_s);
     let envs = BTreeMap::from([(ASKED.to_owned(), asked_s.to_string())]);
     let done = link.attempt(link.admin().set_envs(name, &envs));
     done.map_err(|error| change_failure("cannot ask for it", &error))?;

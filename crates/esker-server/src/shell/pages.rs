@@ -253,8 +253,10 @@ impl Pages {
         let named = of_tables.map(|view| {
             let partition = PartitionId::of(view.member.group);
             let facts = known.tables.get(&partition.table);
-            // One whose table nobody has told of yet has its number for a name.
-            let name = facts.map(|facts| facts.name.clone());
+            // Of a table that was dropped another one may have the name by now; and one of which
+            // nobody has told yet has none.
+            let name = facts.filter(|facts| !facts.is_dropped);
+            let name = name.map(|facts| facts.name.clone());
             Named {
                 table: name.unwrap_or_else(|| partition.table.0.to_string()),
                 index: partition.index.to_string(),

@@ -33,3 +33,12 @@ fn what_nodes_say_is_counted_and_told() {
         "{sentence}"
     );
 }
+
+#[test]
+fn a_request_is_later_than_the_one_before() {
+    // Nodes do what is asked for later than what they did; a clock may be behind another one.
+    assert_eq!(next_request_s(None, 100), 100);
+    assert_eq!(next_request_s(Some(90), 100), 100);
+    assert_eq!(next_request_s(Some(100), 100), 101);
+    assert_eq!(next_request_s(Some(170), 100), 171);
+}
