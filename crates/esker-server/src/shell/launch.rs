@@ -88,17 +88,28 @@ pub(crate) struct Doors {
     _peers: PeerListener,
 }
 
+/// Where tasks run.
+#[derive(Clone, Copy)]
+pub(crate) struct Handles<'a> {
+    /// What comes from clients.
+    pub(crate) clients: &'a Handle,
+    /// What comes from other nodes, and goes to them.
+    pub(crate) links: &'a Handle,
+}
+
 /// Starts a node. Errors: why not, in a sentence that says what to do; nothing runs then.
 pub(crate) async fn launch(
     env: &Env,
     settings: &Settings,
     (nonce, log): (u64, &LogLines),
-    handle: &Handle,
+    handles: Handles<'_>,
 ) -> Result<Launched, String> {
+    let peers = settings.peer_address;
+    let peers = handles.links.spawn(door("other nodes", peers));
     let listeners = Listeners {
         meta: door("administration", settings.meta_address).await?,
         keys: door("reads and writes", settings.data_address).await?,
-        peers: door("other nodes", settings.peer_address).await?,
+        peers: peers.await.map_err(|error| error.to_string())??,
     };
     let addresses = listeners.addresses()?;
     settle(env, settings, (&addresses, nonce), log).await?;
@@ -115,7 +126,7 @@ pub(crate) async fn launch(
         identity: stages.identity,
         log,
         nonce,
-        handle,
+        handles,
     };
     shell.launch((stages, found), knowledge, listeners)
 }
@@ -128,7 +139,7 @@ struct Shell<'a> {
     identity: Identity,
     log: &'a LogLines,
     nonce: u64,
-    handle: &'a Handle,
+    handles: Handles<'a>,
 }
 
 /// What several parts share.
@@ -303,7 +314,7 @@ impl Shell<'_> {
         let (consensus, outlet) = (parts.consensus, parts.outlet);
         let (replicas, pending) = (Arc::clone(&shared.replicas), Arc::clone(&shared.pending));
         let (links, moments) = (Arc::clone(&shared.links), shared.moments.clone());
-        let (log, handle) = (self.log.clone(), self.handle.clone());
+        let (log, handle) = (self.log.clone(), self.handles.links.clone());
         let sides = (parts.reporter, parts.leading);
         let (knowledge, seeds) = (parts.knowledge, self.settings.join.clone());
         let reads = reads.owned(self.settings.read_threads);
@@ -411,7 +422,7 @@ impl Shell<'_> {
             replicas: Arc::clone(&shared.replicas),
             known: Arc::clone(&shared.known),
             pending: Arc::clone(&shared.pending),
-            delays: Delays::new(self.handle),
+            delays: Delays::new(self.handles.clients),
             faults: shared.faults.clone(),
             serving: serving.clone(),
             db: db.clone(),
@@ -452,12 +463,15 @@ impl Shell<'_> {
             });
             opened.map_err(|error| format!("no door: {error}"))
         };
-        let peers = PeerListener::open(PeerOpening {
-            listener: listeners.peers,
-            service: Arc::clone(&service),
-            registry: Arc::clone(&shared.registry),
-            log: self.log.clone(),
-        });
+        let peers = {
+            let _runtime = self.handles.links.enter();
+            PeerListener::open(PeerOpening {
+                listener: listeners.peers,
+                service: Arc::clone(&service),
+                registry: Arc::clone(&shared.registry),
+                log: self.log.clone(),
+            })
+        };
         let doors = Doors {
             meta: front(DoorKind::Meta, listeners.meta)?,
             keys: front(DoorKind::Keys, listeners.keys)?,

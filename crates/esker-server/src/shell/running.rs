@@ -12,7 +12,7 @@ use tokio::time::{Instant, interval, timeout};
 
 use crate::log_lines::{Level, LogLines};
 use crate::shell::inbox::Told;
-use crate::shell::launch::{Launched, Place, launch};
+use crate::shell::launch::{Handles, Launched, Place, launch};
 use crate::shell::settings::Settings;
 
 /// Most threads for sockets that a node takes by itself.
@@ -50,10 +50,22 @@ fn socket_threads(settings: &Settings) -> usize {
     }
 }
 
+fn threads(name: &str, count: usize) -> Result<Runtime, StartError> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(count)
+        .thread_name(name)
+        .enable_all()
+        .build();
+    runtime.map_err(|error| StartError(format!("no threads: {error}")))
+}
+
 /// A node that runs. One that is dropped ends as by a kill.
 pub struct Node {
     launched: Launched,
     runtime: Runtime,
+    /// What nodes say to one another. A thread for this alone: a client's read that waits for the
+    /// disk may hold up those of sockets, and heartbeats that wait for it would end a lead.
+    links: Runtime,
     log: LogLines,
 }
 
@@ -67,17 +79,18 @@ impl Node {
         settings: &Settings,
         (nonce, log): (u64, LogLines),
     ) -> Result<Node, StartError> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(socket_threads(settings))
-            .thread_name("sockets")
-            .enable_all()
-            .build();
-        let runtime = runtime.map_err(|error| StartError(format!("no threads: {error}")))?;
-        let launching = launch(env, settings, (nonce, &log), runtime.handle());
+        let runtime = threads("sockets", socket_threads(settings))?;
+        let links = threads("links", 1)?;
+        let handles = Handles {
+            clients: runtime.handle(),
+            links: links.handle(),
+        };
+        let launching = launch(env, settings, (nonce, &log), handles);
         let launched = runtime.block_on(launching).map_err(StartError)?;
         Ok(Node {
             launched,
             runtime,
+            links,
             log,
         })
     }
@@ -120,6 +133,7 @@ impl Node {
         let Node {
             launched,
             runtime,
+            links,
             log,
         } = self;
         log.write(Level::Note, "stopping: nobody new is let in");
@@ -157,6 +171,7 @@ impl Node {
         let closed = launched.db.close().map_err(|error| error.to_string());
         compacting.join()?;
         closed?;
+        links.shutdown_timeout(STOPPING_MAX);
         runtime.shutdown_timeout(STOPPING_MAX);
         drop(launched.lock);
         log.write(Level::Note, "stopped");

@@ -104,7 +104,7 @@ impl NodeService {
                     trace,
                     cleared: None,
                 });
-                self.read(&view, reading, now);
+                self.read(&view, reading, (now, passage.may_forward));
             }
             false => self.write(group, call, Waiting::Write(reply, trace)),
         }
@@ -158,7 +158,7 @@ impl NodeService {
         }
     }
 
-    fn read(&self, view: &View, reading: Box<Reading>, now: Duration) {
+    fn read(&self, view: &View, reading: Box<Reading>, (now, is_own): (Duration, bool)) {
         let (member, group) = (view.member, view.member.group);
         if let Some(index) = self.replicas.leased(view, now) {
             let readable = Readable {
@@ -166,7 +166,9 @@ impl NodeService {
                 index,
                 reading,
             };
-            if self.quick_reads.is_quick(&readable.reading.call) {
+            // What another node has handed on came in where frames of raft do, which may never wait
+            // for a disk.
+            if is_own && self.quick_reads.is_quick(&readable.reading.call) {
                 let done = self.reader.serve(readable, now);
                 return self.quick_reads.took(done.saturating_sub(now));
             }
