@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews compare-service
+.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews compare-service mariadb
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -134,3 +134,6 @@ compare-service: ## measure a cluster of three nodes in turns with one of etcd; 
 		--dir target/service/nodes --json target/service/run.json $(SERVICE); \
 	printf '\nall of it as a page for the browser: '; \
 	"$$tool" bench report target/service/run.json -o target/service/report.html
+
+mariadb: ## install MariaDB 10.11.18 of Debian 12, fetch its headers, test how text becomes keys; no plugin yet
+	@scripts/mariadb.sh

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Gets the MariaDB that the storage engine is written for, and builds what there is of the engine.
+#
+#   scripts/mariadb.sh            all of it: packages, headers, tests of the codecs
+#   scripts/mariadb.sh packages   install server, client and headers of exactly this version
+#   scripts/mariadb.sh headers    fetch the headers that no package has from the source package
+#   scripts/mariadb.sh codecs     build and run the tests of the codecs
+#   scripts/mariadb.sh status     say what is installed and fetched, and change nothing
+#
+# A server loads a storage engine only if both are of the same patch release, so the version is
+# pinned, also where the distribution offers a newer one whose source it does not serve. What is
+# fetched stays below target/; apt reads a configuration of its own there, the machine's is not
+# touched. No service is installed: the package of the server's core has none.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+release=10.11.18
+version=1:$release-0+deb12u1
+suite=bookworm
+target=$(scripts/setup.sh target)
+place=$(mkdir -p "$target/mariadb" && cd "$target/mariadb" && pwd)
+headers=$place/headers-$release
+wanted=(mariadb-server-core mariadb-client-core mariadb-common libmariadb3 libmariadb-dev
+    libmariadbd19 libmariadbd-dev)
+
+fail() {
+    printf 'mariadb: %s\n' "$@" >&2
+    exit 1
+}
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+# The version that is installed, or nothing; dpkg fails for a package it never heard of.
+installed() {
+    { dpkg-query -W -f '${db:Status-Abbrev}${Version}\n' "$1" 2>/dev/null || true; } |
+        sed -n 's/^ii *//p'
+}
+
+# The mirror that the machine itself uses, so that proxies and local mirrors are honoured.
+mirror() {
+    local found
+    found=$(apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+        sed -n "s|^\(http[^ ]*\) $suite main\$|\1|p" | head -n1)
+    printf '%s' "${found:-http://deb.debian.org/debian}"
+}
+
+apt_words=(-o "Dir::Etc::SourceList=$place/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+    -o "Dir::State::Lists=$place/apt/lists" -o "Dir::Cache=$place/apt/cache"
+    -o APT::Sandbox::User=root)
+apt_ready() {
+    command -v apt-get >/dev/null ||
+        fail "needs Debian 12 or its kin: there is no apt-get here" \
+            "the engine is built for the MariaDB $release of Debian 12 and for no other"
+    [ -e "$place/apt/ready" ] && return
+    mkdir -p "$place/apt/lists/partial" "$place/apt/cache/archives/partial"
+    local key='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' from
+    from=$(mirror)
+    printf '%s\n' "deb $key $from $suite main" "deb-src $key $from $suite main" \
+        >"$place/apt/sources.list"
+    as_root apt-get "${apt_words[@]}" -qq update ||
+        fail "$from does not answer; is there a network?"
+    touch "$place/apt/ready"
+}
+
+# Another version on the machine may serve somebody: it is told and left as it is.
+packages() {
+    local package have missing=()
+    for package in "${wanted[@]}"; do
+        have=$(installed "$package")
+        if [ -z "$have" ]; then
+            missing+=("$package=$version")
+        elif [ "$have" != "$version" ]; then
+            fail "$package $have is installed; the engine is built for $version, and a server" \
+                "refuses an engine of another patch release. To go to that version, if no data" \
+                "of yours was written by a newer one:" \
+                "  apt-get install --allow-downgrades $(printf "%s=$version " "${wanted[@]}")"
+        fi
+    done
+    [ ${#missing[@]} = 0 ] && return
+    apt_ready
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get "${apt_words[@]}" -qq install -y \
+        --no-install-recommends "${missing[@]}" >"$place/packages.log" 2>&1 ||
+        { tail -n 5 "$place/packages.log" >&2; fail "apt could not install ${missing[*]}"; }
+}
+
+# The packages lack the server's own headers (sql/*.h) on purpose; the source package has them.
+fetch_headers() {
+    [ -e "$headers/ready" ] && return
+    apt_ready
+    local archive=$place/mariadb_$release.orig.tar.gz top=mariadb-$release
+    [ -e "$archive" ] || (cd "$place" &&
+        apt-get "${apt_words[@]}" -qq source --download-only "mariadb=$version" >source.log 2>&1) ||
+        { tail -n 3 "$place/source.log" >&2
+          fail "the source of mariadb $version cannot be had from $(mirror);" \
+              "put mariadb_$release.orig.tar.gz into $place and try again"; }
+    rm -rf "$headers"
+    mkdir -p "$headers"
+    tar xzf "$archive" -C "$headers" --strip-components=1 --wildcards "$top/include/*" \
+        "$top/sql/*.h" "$top/wsrep-lib/include/*" "$top/wsrep-lib/wsrep-API/v26/*.h"
+    # The one generated header that neither a package nor the archive has.
+    cp "$headers/include/probes_mysql_nodtrace.h.in" "$headers/include/probes_mysql_nodtrace.h"
+    check_release
+    touch "$headers/ready"
+}
+
+# Packages bring the generated headers, the archive the others: both must be of one release.
+check_release() {
+    local said
+    said=$(sed -n 's/^#define MYSQL_SERVER_VERSION[^"]*"\([0-9.]*\).*/\1/p' \
+        /usr/include/mariadb/server/mysql_version.h 2>/dev/null || true)
+    [ "$said" = "$release" ] ||
+        fail "/usr/include/mariadb/server is of ${said:-no} release, the headers of $release" \
+            "run: scripts/mariadb.sh packages"
+}
+
+codecs() {
+    command -v g++ >/dev/null || fail "needs a C++ compiler; install it with: apt-get install g++"
+    check_release
+    local built=$place/key_text_test
+    g++ -std=gnu++17 -O1 -g -DHAVE_CONFIG_H -DDBUG_OFF -Wall -Wextra \
+        -Wno-unused-parameter -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+        -I/usr/include/mariadb/server -I"$headers/include" \
+        plugins/mariadb/key_text.cc plugins/mariadb/key_text_test.cc -o "$built" -lmariadbd
+    "$built" "$@"
+}
+
+status() {
+    local package have
+    for package in "${wanted[@]}"; do
+        have=$(installed "$package")
+        printf '%-22s %s\n' "$package" "${have:-not installed}"
+    done
+    have='not fetched'
+    [ ! -e "$headers/ready" ] || have=$headers
+    printf '%-22s %s\n' headers "$have"
+}
+
+case ${1:-all} in
+all) packages; fetch_headers; codecs ;;
+packages) packages ;;
+headers) fetch_headers ;;
+codecs) shift; codecs "$@" ;;
+status) status ;;
+*) fail "no such word: $1; the first lines of $0 say which there are" ;;
+esac
