@@ -84,7 +84,8 @@ impl BatchWithEnds<'_> {
                 // A prepared transaction claims a key, and may want one that is locked here.
                 Err(error) if error.kind() == ErrorKind::Conflict && locks.is_some() => {
                     drop(locks);
-                    writing::wait_unclaimed(core, filled.batch(), (options, times), &error)?;
+                    let patience = (options.no_wait, times);
+                    writing::wait_unclaimed(core, filled.batch(), patience, &error)?;
                 }
                 other => drop(other?),
             }

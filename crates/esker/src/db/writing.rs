@@ -270,11 +270,7 @@ fn once_unclaimed(
 ) -> Result<Outcome> {
     let times = (core.env.clock.monotonic(), TransactionOptions::LOCK_TIMEOUT);
     loop {
-        let options = WriteOptions {
-            no_wait: commit.no_wait,
-            ..WriteOptions::default()
-        };
-        wait_unclaimed(core, batch, (options, times), &claimed)?;
+        wait_unclaimed(core, batch, (commit.no_wait, times), &claimed)?;
         match commit_heeding(core, batch, commit, Heed::Wait) {
             Err(error) if error.kind() == ErrorKind::Conflict => claimed = error,
             outcome => return outcome,
@@ -282,15 +278,15 @@ fn once_unclaimed(
     }
 }
 
-/// Waits until nothing of what the batch writes is claimed, or is refused as told: from when on,
-/// for how long, or not at all. `claimed` says by whom it is.
+/// Waits until nothing of what the batch writes is claimed, or is refused as told: not at all, or
+/// from when on and for how long. `claimed` says by whom it is.
 pub fn wait_unclaimed(
     core: &Core,
     batch: &Batch<'_>,
-    (options, times): (WriteOptions, (Duration, Duration)),
+    (no_wait, times): (bool, (Duration, Duration)),
     claimed: &Error,
 ) -> Result<()> {
-    match options.no_wait {
+    match no_wait {
         true => Err(claim_wait::at_once(claimed)),
         false => claim_wait::wait(core, times, || core.committer.check_batch_unclaimed(batch)),
     }
