@@ -135,5 +135,5 @@ compare-service: ## measure a cluster of three nodes in turns with one of etcd; 
 	printf '\nall of it as a page for the browser: '; \
 	"$$tool" bench report target/service/run.json -o target/service/report.html
 
-mariadb: ## install MariaDB 10.11.18 of Debian 12, fetch its headers, test how text becomes keys; no plugin yet
+mariadb: ## install MariaDB 10.11.18 of Debian 12, fetch its headers, test how rows and keys become bytes; no plugin yet
 	@scripts/mariadb.sh

@@ -11,8 +11,11 @@ namespace esker {
 namespace {
 
 // Weights are asked for in a room that is grown until it is not full, since a weight cut off would
-// make unequal texts equal; one character of Unicode weighs up to 36 bytes.
+// make unequal texts equal.
 constexpr size_t kRoomAtFirst = 64;
+
+// What one character of Unicode weighs at most, U+FDFA, which is more than the server expects.
+constexpr size_t kWeightOfChar = 36;
 
 // They put their levels into one image that is in order, and expect trailing spaces to be gone.
 const char *const kWhole[] = {"latin2_czech_cs", "cp1250_czech_cs"};
@@ -138,6 +141,19 @@ size_t KeyText::skip(const uchar *key, size_t length) const {
     }
   }
   return at;
+}
+
+size_t KeyText::length_max(size_t length) const {
+  const size_t chars = length / collation_->mbminlen;
+  const size_t expected = collation_->strnxfrmlen(length);
+  const size_t weights =
+      collation_->mbmaxlen > 1 ? std::max(expected, chars * kWeightOfChar) : expected;
+  size_t sum = 0;
+  for (const Level &level : levels_) {
+    const size_t chunks = level.is_chunked ? weights / level.chunk_bytes() + 1 : 0;
+    sum += level.is_chunked ? chunks * (level.chunk_bytes() + 1) : 2 * weights + 2;
+  }
+  return sum;
 }
 
 }  // namespace esker

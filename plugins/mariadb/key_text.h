@@ -40,6 +40,9 @@ class KeyText {
   // The length of the encoding that `key` begins with, or 0 if there is none.
   size_t skip(const uchar *key, size_t length) const;
 
+  // No text of so many bytes has a longer encoding.
+  size_t length_max(size_t length) const;
+
  private:
   struct Level {
     uint flags;         // what strnxfrm is asked for; 0 for all there is

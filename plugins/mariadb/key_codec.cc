@@ -1,0 +1,285 @@
+// The keys of one index as bytes whose order under memcmp is the order of the index.
+
+#include "key_codec.h"
+
+#include <algorithm>
+
+namespace esker {
+
+namespace {
+
+constexpr size_t kRowIdBytes = 8;
+
+void flip(std::string *key, size_t from) {
+  for (size_t at = from; at < key->size(); at++) (*key)[at] = static_cast<char>(~(*key)[at]);
+}
+
+// Integers and times whose bytes stand in the order of the machine: the rest is big-endian already.
+bool is_little_endian(const Field *field) {
+  switch (field->real_type()) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_YEAR:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG:
+    case MYSQL_TYPE_NEWDATE:
+    case MYSQL_TYPE_ENUM:
+    case MYSQL_TYPE_SET:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_signed(const Field *field) {
+  switch (field->real_type()) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG:
+      return !(field->flags & UNSIGNED_FLAG);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string successor(std::string key) {
+  while (!key.empty() && static_cast<uchar>(key.back()) == 0xff) key.pop_back();
+  if (!key.empty()) key.back()++;
+  return key;
+}
+
+KeyCodec::Kind KeyCodec::kind_of(const Field *field) {
+  // UUID, INET6 and what else comes as a plugin have a text's type, but no text.
+  const bool is_text = dynamic_cast<const Field_string *>(field) ||
+                       dynamic_cast<const Field_varstring *>(field) ||
+                       dynamic_cast<const Field_blob *>(field);
+  return is_text ? kText : kNumber;
+}
+
+const char *KeyCodec::refusal(const Field *field) {
+  if (!field->stored_in_db()) return "a key over a virtual column";
+  if (field->type() == MYSQL_TYPE_GEOMETRY) return "a key over a geometry";
+  if (kind_of(field) == kText && !KeyText(field->charset()).is_known()) {
+    return "a key over a text whose collation orders unlike its weights";
+  }
+  return nullptr;
+}
+
+// The sign of a float's zero is not in its key, nor is the case of a text.
+bool KeyCodec::is_restorable(const Field *field, uint length) {
+  if (length != field->key_length()) return false;
+  switch (field->real_type()) {
+    case MYSQL_TYPE_NEWDECIMAL:
+    case MYSQL_TYPE_TIMESTAMP2:
+    case MYSQL_TYPE_DATETIME2:
+    case MYSQL_TYPE_TIME2:
+      return true;
+    default:
+      return is_little_endian(field);
+  }
+}
+
+KeyCodec::KeyCodec(TABLE *table, uint index, uint32 number) : table_(table), number_(number) {
+  if (index == MAX_KEY) {
+    parts_.push_back({kRowId, nullptr, 0, 0, kRowIdBytes, false, false, nullptr});
+    return;
+  }
+  const KEY &key = table->s->key_info[index];
+  const KEY &own = table->key_info[index];
+  user_parts_ = key.user_defined_key_parts;
+  is_unique_ = key.flags & HA_NOSAME;
+  is_nullable_ = key.flags & HA_NULL_PART_KEY;
+  const uint known = table->s->use_ext_keys ? own.ext_key_parts : user_parts_;
+  for (uint part = 0; part < known; part++) add_part(own.key_part[part]);
+  const uint primary = table->s->primary_key;
+  if (primary == MAX_KEY) {
+    parts_.push_back({kRowId, nullptr, 0, 0, kRowIdBytes, false, false, nullptr});
+  } else if (primary != index) {
+    const KEY &rest = table->key_info[primary];
+    for (uint part = 0; part < rest.user_defined_key_parts; part++) {
+      if (!has_part(rest.key_part[part])) add_part(rest.key_part[part]);
+    }
+  }
+}
+
+bool KeyCodec::has_part(const KEY_PART_INFO &part) const {
+  for (const Part &have : parts_) {
+    if (have.field && have.field->field_index == part.field->field_index &&
+        have.length == part.length) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void KeyCodec::add_part(const KEY_PART_INFO &part) {
+  Field *field = table_->field[part.fieldnr - 1];
+  Part made{kind_of(field), field, part.length, 0, 0, false, is_restorable(field, part.length),
+            nullptr};
+  made.is_reversed = part.key_part_flag & HA_REVERSE_SORT;
+  if (made.kind == kText) {
+    made.chars_max = part.length / field->charset()->mbmaxlen;
+    made.text = std::make_shared<KeyText>(field->charset());
+  } else {
+    made.bytes = field->sort_length();
+  }
+  parts_.push_back(made);
+}
+
+void KeyCodec::append_number(std::string *key) const {
+  for (int shift = 24; shift >= 0; shift -= 8) key->push_back(static_cast<char>(number_ >> shift));
+}
+
+void KeyCodec::append(const uchar *record, ulonglong row_id, uint first, uint last,
+                      std::string *key) const {
+  const ptrdiff_t offset = record - table_->record[0];
+  for (uint at = first; at < last; at++) {
+    const Part &part = parts_[at];
+    if (part.kind != kRowId) {
+      append_part(part, offset, key);
+      continue;
+    }
+    for (int shift = 56; shift >= 0; shift -= 8) key->push_back(static_cast<char>(row_id >> shift));
+  }
+}
+
+void KeyCodec::append_part(const Part &part, ptrdiff_t offset, std::string *key) const {
+  Field *field = part.field;
+  const size_t from = key->size();
+  const bool is_null = field->is_real_null(offset);
+  if (field->real_maybe_null()) key->push_back(is_null ? 0 : 1);
+  if (!is_null) {
+    // Several functions of fields take no place, but use their own.
+    field->move_field_offset(offset);
+    if (part.kind == kNumber) {
+      key->resize(key->size() + part.bytes);
+      uchar *room = reinterpret_cast<uchar *>(&(*key)[key->size() - part.bytes]);
+      field->sort_string(room, static_cast<uint>(part.bytes));
+    } else if (const auto *blob = dynamic_cast<const Field_blob *>(field)) {
+      const uchar *text = blob->get_ptr();
+      part.text->append(text ? text : field->ptr, text ? blob->get_length() : 0, part.chars_max,
+                        key);
+    } else if (const auto *variable = dynamic_cast<const Field_varstring *>(field)) {
+      part.text->append(field->ptr + variable->length_bytes, variable->get_length(),
+                        part.chars_max, key);
+    } else {
+      // What fills a CHAR up is no part of it, whatever its collation says of spaces. It is cut
+      // first: where a key of the server's was put back, there is nothing behind what counts.
+      CHARSET_INFO *collation = field->charset();
+      const char *text = reinterpret_cast<const char *>(field->ptr);
+      const size_t length = field->pack_length();
+      const size_t cut = collation->charpos(text, text + length, part.chars_max);
+      const size_t used = std::min(length, cut);
+      part.text->append(field->ptr, field->has_charset() ? collation->lengthsp(text, used) : used,
+                        part.chars_max, key);
+    }
+    field->move_field_offset(-offset);
+  }
+  if (part.is_reversed) flip(key, from);
+}
+
+bool KeyCodec::is_whole(const uchar *record) const {
+  if (!is_unique_) return false;
+  if (!is_nullable_) return true;
+  const ptrdiff_t offset = record - table_->record[0];
+  for (uint part = 0; part < user_parts_; part++) {
+    if (parts_[part].field->is_real_null(offset)) return false;
+  }
+  return true;
+}
+
+size_t KeyCodec::skip_part(const Part &part, const uchar *key, size_t length) {
+  const uchar mask = part.is_reversed ? 0xff : 0;
+  size_t marker = 0;
+  if (part.field && part.field->real_maybe_null()) {
+    if (length < 1 || (key[0] ^ mask) > 1) return 0;
+    if ((key[0] ^ mask) == 0) return 1;
+    marker = 1;
+  }
+  if (part.kind != kText) return part.bytes + marker <= length ? part.bytes + marker : 0;
+  size_t used;
+  if (part.is_reversed) {
+    std::string straight(reinterpret_cast<const char *>(key), length);
+    flip(&straight, 0);
+    used = part.text->skip(reinterpret_cast<const uchar *>(straight.data()) + marker,
+                           length - marker);
+  } else {
+    used = part.text->skip(key + marker, length - marker);
+  }
+  return used ? used + marker : 0;
+}
+
+bool KeyCodec::cut(const uchar *key, size_t length, std::vector<size_t> *starts) const {
+  starts->clear();
+  size_t at = kIndexBytes;
+  if (length < at) return false;
+  for (const Part &part : parts_) {
+    starts->push_back(at);
+    const size_t used = skip_part(part, key + at, length - at);
+    if (used == 0) return false;
+    at += used;
+  }
+  starts->push_back(at);
+  return at == length;
+}
+
+bool KeyCodec::append_primary(const KeyCodec &primary, const uchar *key,
+                              const std::vector<size_t> &starts, std::string *row) const {
+  primary.append_number(row);
+  for (const Part &wanted : primary.parts_) {
+    size_t at = 0;
+    while (at < parts_.size() && !(parts_[at].field == wanted.field &&
+                                   (!wanted.field || parts_[at].length == wanted.length))) {
+      at++;
+    }
+    if (at == parts_.size()) return false;
+    const size_t from = row->size();
+    row->append(reinterpret_cast<const char *>(key) + starts[at], starts[at + 1] - starts[at]);
+    if (parts_[at].is_reversed != wanted.is_reversed) flip(row, from);
+  }
+  return true;
+}
+
+void KeyCodec::restore(const uchar *key, const std::vector<size_t> &starts, uchar *record) const {
+  for (uint at = 0; at < parts_.size(); at++) {
+    if (!parts_[at].is_restorable) continue;
+    restore_part(parts_[at], key + starts[at], starts[at + 1] - starts[at], record);
+  }
+}
+
+void KeyCodec::restore_part(const Part &part, const uchar *key, size_t length, uchar *record) {
+  Field *field = part.field;
+  const ptrdiff_t offset = record - field->table->record[0];
+  const uchar mask = part.is_reversed ? 0xff : 0;
+  if (field->real_maybe_null()) {
+    if ((key[0] ^ mask) == 0) {
+      field->set_null(offset);
+      return;
+    }
+    field->set_notnull(offset);
+    key++;
+    length--;
+  }
+  uchar *to = field->ptr + offset;
+  const bool is_turned = is_little_endian(field);
+  for (size_t at = 0; at < length; at++) {
+    uchar byte = key[at] ^ mask;
+    if (at == 0 && is_signed(field)) byte ^= 0x80;
+    to[is_turned ? length - 1 - at : at] = byte;
+  }
+}
+
+size_t KeyCodec::length_max() const {
+  size_t sum = kIndexBytes;
+  for (const Part &part : parts_) {
+    sum += 1 + (part.kind == kText ? part.text->length_max(part.length) : part.bytes);
+  }
+  return sum;
+}
+
+}  // namespace esker
