@@ -57,6 +57,10 @@ impl Keyspace {
         self.write
     }
 
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        self.read
+    }
+
     pub(crate) fn parts(&self) -> &Arc<KeyspaceParts> {
         &self.parts
     }

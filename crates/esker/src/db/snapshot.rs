@@ -48,7 +48,8 @@ impl Snapshot {
         }))
     }
 
-    /// Another keyspace than `default`, at the same moment.
+    /// Another keyspace than `default`, at the same moment, read as its handle says
+    /// ([`Keyspace::with_read`]).
     ///
     /// # Panics
     /// When the keyspace is one of another database: its writes have other numbers.
@@ -73,6 +74,7 @@ impl Snapshot {
         KeyspaceSnapshot {
             snapshot: self.clone(),
             parts: Arc::clone(keyspace.parts()),
+            read: keyspace.read_options(),
         }
     }
 
@@ -126,19 +128,21 @@ impl Drop for Held {
 pub struct KeyspaceSnapshot {
     snapshot: Snapshot,
     parts: Arc<KeyspaceParts>,
+    read: ReadOptions,
 }
 
 inherent_reads!(KeyspaceSnapshot);
 
 impl AtMoment for KeyspaceSnapshot {
     fn moment(&self) -> Moment<'_> {
-        let at = When::At(self.snapshot.seqno());
-        let options = ReadOptions::default();
         Moment {
             database: &self.snapshot.0.database,
             parts: &self.parts,
-            at,
-            options,
+            at: When::At(self.snapshot.seqno()),
+            options: self.read,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

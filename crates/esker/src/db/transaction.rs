@@ -128,7 +128,8 @@ impl Transaction {
         transactions.set_owner(self.live, owner.into());
     }
 
-    /// Another keyspace than `default`, as the transaction sees it.
+    /// Another keyspace than `default`, as the transaction sees it, read as its handle says
+    /// ([`Keyspace::with_read`]).
     ///
     /// # Panics
     /// When the keyspace is one of another database.
@@ -150,6 +151,7 @@ impl Transaction {
         TransactionKeyspace {
             transaction: self,
             parts: Arc::clone(parts.expect("a transaction reads keyspaces of its own database")),
+            read: keyspace.read_options(),
         }
     }
 
@@ -382,12 +384,16 @@ impl Drop for Transaction {
 pub struct TransactionKeyspace<'a> {
     transaction: &'a Transaction,
     parts: Arc<KeyspaceParts>,
+    read: ReadOptions,
 }
 
 inherent_reads!(TransactionKeyspace<'_>);
 
 impl AtMoment for TransactionKeyspace<'_> {
     fn moment(&self) -> Moment<'_> {
-        self.transaction.moment_of(&self.parts)
+        Moment {
+            options: self.read,
+            ..self.transaction.moment_of(&self.parts)
+        }
     }
 }
