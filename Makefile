@@ -14,19 +14,19 @@ run: ## build the tool in release mode and show the engine at work
 	@scripts/setup.sh
 	@tool=$$(scripts/tool.sh); "$$tool" demo
 
-libs: ## build the C library, libkvs, and the tool
+libs: ## build the C libraries, libesker and libkvs, and the tool
 	@scripts/setup.sh
-	cargo build --release --locked -p esker-kvs -p esker-cli
+	cargo build --release --locked -p esker-capi -p esker-kvs -p esker-cli
 
 # Under sudo the one who asked builds in his own tree: the toolchain is his, and so is what it makes.
-install: ## put tool, manual, completions, C library and headers below PREFIX (/usr/local); also DESTDIR, …
+install: ## put tool, manual, completions, C libraries and headers below PREFIX (/usr/local); also DESTDIR, …
 	@as=(); if [ "$$(id -u)" = 0 ] && [ "$${SUDO_USER:-root}" != root ] && \
 		[ "$$(stat -c %U Makefile)" = "$$SUDO_USER" ]; then \
 		as=(sudo -H -u "$$SUDO_USER" --preserve-env=CARGO_TARGET_DIR); \
 	fi; \
 	"$${as[@]}" $(MAKE) --no-print-directory libs; \
 	built=$$("$${as[@]}" scripts/setup.sh target)/release; \
-	LIBRARY="$$built/libkvs.so" TOOL="$$built/esker" $(INSTALL_WORDS) scripts/install.sh install
+	LIBRARY="$$built/libkvs.so" ARCHIVE="$$built/libesker_c.a" TOOL="$$built/esker" $(INSTALL_WORDS) scripts/install.sh install
 
 uninstall: ## take away what install put there; the same PREFIX, LIBDIR, INCLUDEDIR, DESTDIR
 	@$(INSTALL_WORDS) scripts/install.sh uninstall

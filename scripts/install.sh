@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Puts the C library libkvs where compilers and the loader look for it, and the tool where shells do,
-# or takes them away again.
+# Puts the C libraries libkvs and libesker where compilers and the loader look for them, and the tool
+# where shells do, or takes them away again.
 #
-#   scripts/install.sh install      copies library, headers and pkg-config file; and the tool, with its
-#                                   manual and completions, which it writes itself
+#   scripts/install.sh install      copies libraries, headers and pkg-config files; and the tool, with
+#                                   its manual and completions, which it writes itself
 #   scripts/install.sh uninstall    removes what install copied, and nothing else
 #
 # From the environment, as other makefiles have it:
@@ -14,8 +14,10 @@
 #   BINDIR      $PREFIX/bin unless given
 #   DATADIR     $PREFIX/share unless given: man/man1 and the completions go below
 #   DESTDIR     put before all of them, for packages: the files do not know of it
-#   LIBRARY     the library as it was built, target/release/libkvs.so unless given
-#   TOOL        the tool as it was built; without it, the library is installed alone
+#   LIBRARY     libkvs as it was built, target/release/libkvs.so unless given
+#   ARCHIVE     libesker as it was built, target/release/libesker_c.a; without it, libesker is not
+#               installed (scripts/libesker.sh makes of it what is)
+#   TOOL        the tool as it was built; without it, libraries are installed alone
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,6 +31,7 @@ bindir=$(at_home "${BINDIR:-$prefix/bin}")
 datadir=$(at_home "${DATADIR:-$prefix/share}")
 destdir=${DESTDIR:-}
 tool=${TOOL:-}
+archive=${ARCHIVE:-}
 library=${LIBRARY:-target/release/libkvs.so}
 
 fail() {
@@ -72,12 +75,20 @@ install_all() {
     sed -e "s|@PREFIX@|$prefix|" -e "s|@LIBDIR@|$libdir|" -e "s|@INCLUDEDIR@|$includedir|" \
         -e "s|@VERSION@|$version|" "$source/kvs.pc.in" >"$destdir$pc"
     chmod 644 "$destdir$pc"
+    if [ -n "$archive" ]; then
+        libesker install
+    fi
     if [ -n "$tool" ]; then
         install_tool
     fi
     refresh
     echo "install: libkvs is in $destdir$libdir, its headers are in $destdir$includedir"
     tell_way
+}
+
+libesker() {
+    PREFIX=$prefix LIBDIR=$libdir INCLUDEDIR=$includedir DESTDIR=$destdir ARCHIVE=$archive \
+        scripts/libesker.sh "$1"
 }
 
 # Where each shell looks for completions below a prefix, and what each file is called there.
@@ -120,6 +131,7 @@ uninstall_tool() {
 
 uninstall_all() {
     uninstall_tool
+    libesker uninstall
     rm -f "$destdir$libdir/libkvs.so" "$destdir$libdir/$soname" "$destdir$libdir/$real" \
         "$destdir$pc" "$destdir$includedir/kvs.h"
     if [ -f "$destdir$type_h" ] && is_of_kvs "$destdir$type_h"; then

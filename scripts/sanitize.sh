@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the unsafe rooms, what threads share, and libkvs with its programs in C under the compiler's
-# sanitizers.
+# Runs the unsafe rooms, what threads share, and both C libraries with their programs in C under the
+# compiler's sanitizers.
 #
 #   scripts/sanitize.sh            both, one after the other
 #   scripts/sanitize.sh address    AddressSanitizer: memory that is not ours, or no longer
@@ -43,6 +43,8 @@ run() {
         --target "$host" --target-dir "target/$sanitizer" --lib -- shifting
     RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker-kvs "$@" \
         --target "$host" --target-dir "target/$sanitizer" --lib -- abi instance
+    RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker-capi "$@" \
+        --target "$host" --target-dir "target/$sanitizer" --lib
 }
 
 # The library has no sanitizer of its own in it then; it takes that of the program, so the programs
@@ -51,6 +53,10 @@ run_programs() {
     echo "sanitize: address, libkvs with programs in C"
     ESKER_CC_FLAGS=-fsanitize=address RUSTFLAGS="-Zsanitizer=address $flags" \
         cargo +nightly test --locked -p esker-kvs \
+        --target "$host" --target-dir target/address --test it -- programs::
+    echo "sanitize: address, libesker with programs in C"
+    ESKER_CC_FLAGS=-fsanitize=address RUSTFLAGS="-Zsanitizer=address $flags" \
+        cargo +nightly test --locked -p esker-capi \
         --target "$host" --target-dir target/address --test it -- programs::
 }
 

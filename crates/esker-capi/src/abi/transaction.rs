@@ -1,0 +1,337 @@
+//! The section "Transactions" of `esker/c.h`: begun, read in, and ended.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::time::Duration;
+
+use esker::{
+    Error, Isolation, Keyspace, OrderedCommit, PreparedTransaction, Result, Transaction,
+    TransactionMode, TransactionOptions,
+};
+
+use crate::abi::arguments::{bounds, bytes, give, live, live_mut, room, take, tell, text};
+use crate::abi::database::EskerDb;
+use crate::abi::iterator::EskerIter;
+use crate::abi::keyspace::EskerKeyspace;
+use crate::abi::reading::{EskerBytes, hold, hold_all, keys_of, values_of};
+use crate::abi::value::EskerValue;
+use crate::answer::{Done, answer, told};
+use crate::flags::{of_read, of_write};
+
+/// `esker_tx` of `esker/c.h`.
+pub struct EskerTx {
+    /// How far it is.
+    pub stage: Stage,
+    /// The number of its database.
+    pub database: u64,
+    /// The numbers of its savepoints, the last one on top.
+    pub savepoints: Vec<u64>,
+    /// The number of the latest savepoint; none is given twice.
+    pub last_savepoint: u64,
+}
+
+/// How far a transaction is.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "each handle lies in a box already"
+)]
+pub enum Stage {
+    /// It reads and writes.
+    Live(Transaction),
+    /// The first of two phases is over.
+    Prepared(PreparedTransaction),
+    /// Everybody sees it; its place in the log is known.
+    Ordered(OrderedCommit),
+    /// It was ended, or its commit failed.
+    Over,
+}
+
+impl Stage {
+    /// What it is called where it is not what a call needs.
+    fn told(&self) -> &'static str {
+        match self {
+            Stage::Live(_) => "neither prepared nor over",
+            Stage::Prepared(_) => "prepared",
+            Stage::Ordered(_) => "committed in order, and waits for esker_tx_finish",
+            Stage::Over => "over",
+        }
+    }
+}
+
+impl EskerTx {
+    /// The answer to a call that it is not in the right stage for.
+    pub fn refused<T>(&self) -> Result<T> {
+        Err(Error::invalid(format!(
+            "the transaction is {}",
+            self.stage.told()
+        )))
+    }
+
+    /// The transaction that reads and writes.
+    pub fn live(&self) -> Result<&Transaction> {
+        match &self.stage {
+            Stage::Live(transaction) => Ok(transaction),
+            _ => self.refused(),
+        }
+    }
+
+    /// As [`EskerTx::live`], to change it.
+    pub fn live_mut(&mut self) -> Result<&mut Transaction> {
+        match &mut self.stage {
+            Stage::Live(transaction) => Ok(transaction),
+            stage => Err(Error::invalid(format!(
+                "the transaction is {}",
+                stage.told()
+            ))),
+        }
+    }
+
+    /// What it was; it is over then, unless the caller puts something in.
+    pub fn end(&mut self) -> Stage {
+        std::mem::replace(&mut self.stage, Stage::Over)
+    }
+}
+
+/// What C says, which may be any number.
+fn options(isolation: c_int, mode: c_int, lock_timeout_ms: u64) -> Result<TransactionOptions> {
+    let isolation = match isolation {
+        0 => Isolation::ReadCommitted,
+        1 => Isolation::Snapshot,
+        2 => Isolation::Serializable,
+        _ => {
+            let refusal = format!("isolation {isolation} is none of ESKER_READ_COMMITTED, …");
+            return Err(Error::invalid(refusal));
+        }
+    };
+    let mode = match mode {
+        0 => TransactionMode::Optimistic,
+        1 => TransactionMode::Locking,
+        _ => {
+            let refusal = format!("mode {mode} is neither ESKER_OPTIMISTIC nor ESKER_LOCKING");
+            return Err(Error::invalid(refusal));
+        }
+    };
+    let lock_timeout = match lock_timeout_ms {
+        u64::MAX => TransactionOptions::LOCK_TIMEOUT,
+        millis => Duration::from_millis(millis),
+    };
+    Ok(TransactionOptions {
+        isolation,
+        mode,
+        lock_timeout,
+    })
+}
+
+/// `esker_tx_begin` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_begin(
+    db: *const EskerDb,
+    isolation: c_int,
+    mode: c_int,
+    lock_timeout_ms: u64,
+    owner: *const c_char,
+    tx: *mut *mut EskerTx,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's pointers, by the rule of this room.
+        let (tx, db) = unsafe { (room("tx", tx)?, live("db", db)?) };
+        let options = options(isolation, mode, lock_timeout_ms)?;
+        let owner = match owner.is_null() {
+            true => None,
+            // SAFETY: the caller's string, by the rule of this room.
+            false => Some(unsafe { text("owner", owner) }?),
+        };
+        let mut begun = db.db.begin_with(options);
+        owner.into_iter().for_each(|owner| begun.set_owner(owner));
+        *tx = give(EskerTx {
+            stage: Stage::Live(begun),
+            database: db.number,
+            savepoints: Vec::new(),
+            last_savepoint: 0,
+        });
+        Ok(Done::Ok)
+    })
+}
+
+/// A live transaction, and a keyspace of its database as it is to be read.
+///
+/// # Safety
+/// Each NULL or live, and the transaction in no call that changes it.
+unsafe fn within<'a>(
+    tx: *const EskerTx,
+    keyspace: *const EskerKeyspace,
+    flags: u32,
+) -> Result<(&'a Transaction, Keyspace)> {
+    // SAFETY: by this function's own rule.
+    let (tx, keyspace) = unsafe { (live("tx", tx)?, live("keyspace", keyspace)?) };
+    let keyspace = keyspace.within(tx.database)?;
+    let keyspace = match flags {
+        0 => keyspace.clone(),
+        _ => keyspace.with_read(of_read(flags)?),
+    };
+    Ok((tx.live()?, keyspace))
+}
+
+/// `esker_tx_get` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_get(
+    tx: *mut EskerTx,
+    keyspace: *const EskerKeyspace,
+    key: *const c_void,
+    key_size: usize,
+    flags: u32,
+    value: *mut EskerValue,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's pointers, by the rule of this room.
+        let (value, source, key) = unsafe {
+            (
+                live_mut("value", value)?,
+                within(tx, keyspace, flags),
+                bytes("key", key, key_size),
+            )
+        };
+        hold(
+            value,
+            source.and_then(|(tx, keyspace)| tx.of(&keyspace).get(key?)),
+        )
+    })
+}
+
+/// `esker_tx_get_for_update` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_get_for_update(
+    tx: *mut EskerTx,
+    keyspace: *const EskerKeyspace,
+    key: *const c_void,
+    key_size: usize,
+    value: *mut EskerValue,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's pointers, by the rule of this room.
+        let (value, source, key) = unsafe {
+            (
+                live_mut("value", value)?,
+                within(tx, keyspace, 0),
+                bytes("key", key, key_size),
+            )
+        };
+        hold(
+            value,
+            source.and_then(|(tx, keyspace)| tx.get_for_update(&keyspace, key?)),
+        )
+    })
+}
+
+/// `esker_tx_multi_get` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_multi_get(
+    tx: *mut EskerTx,
+    keyspace: *const EskerKeyspace,
+    keys: *const EskerBytes,
+    count: usize,
+    flags: u32,
+    values: *const *mut EskerValue,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's pointers, by the rule of this room.
+        unsafe {
+            let values = values_of(values, count)?;
+            values.iter().for_each(|value| (**value).hold(None));
+            let ((tx, keyspace), keys) = (within(tx, keyspace, flags)?, keys_of(keys, count)?);
+            let found = tx.of(&keyspace).multi_get(&keys)?;
+            hold_all(values, found);
+        }
+        Ok(Done::Ok)
+    })
+}
+
+/// `esker_tx_iter_new` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_iter_new(
+    tx: *mut EskerTx,
+    keyspace: *const EskerKeyspace,
+    lower: *const c_void,
+    lower_size: usize,
+    upper: *const c_void,
+    upper_size: usize,
+    flags: u32,
+    iter: *mut *mut EskerIter,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's pointers, by the rule of this room.
+        let (iter, (tx, keyspace), range) = unsafe {
+            (
+                room("iter", iter)?,
+                within(tx, keyspace, flags)?,
+                bounds((lower, lower_size), (upper, upper_size))?,
+            )
+        };
+        let cursor = tx.of(&keyspace).cursor_in::<&[u8]>(range)?;
+        *iter = give(EskerIter::new(cursor));
+        Ok(Done::Ok)
+    })
+}
+
+/// `esker_tx_size` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_size(
+    tx: *const EskerTx,
+    writes: *mut u64,
+    size_bytes: *mut u64,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's transaction, by the rule of this room.
+        let tx = unsafe { live("tx", tx) }?.live()?;
+        // SAFETY: each NULL or room, by the rule of this room.
+        unsafe {
+            tell(writes, tx.len() as u64);
+            tell(size_bytes, tx.size_bytes());
+        }
+        Ok(Done::Ok)
+    })
+}
+
+/// `esker_tx_commit` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_commit(tx: *mut EskerTx, flags: u32) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's transaction, by the rule of this room.
+        let tx = unsafe { live_mut("tx", tx) }?;
+        let options = of_write(flags)?;
+        match tx.end() {
+            Stage::Live(live) => live.commit_with(options)?,
+            Stage::Prepared(prepared) => prepared.commit_with(options)?,
+            stage => {
+                tx.stage = stage;
+                return tx.refused();
+            }
+        }
+        Ok(Done::Ok)
+    })
+}
+
+/// `esker_tx_rollback` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_rollback(tx: *mut EskerTx, flags: u32) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's transaction, by the rule of this room.
+        let tx = unsafe { live_mut("tx", tx) }?;
+        let options = of_write(flags)?;
+        match tx.end() {
+            Stage::Live(live) => live.rollback(),
+            Stage::Prepared(prepared) => prepared.rollback_with(options)?,
+            stage => {
+                tx.stage = stage;
+                return tx.refused();
+            }
+        }
+        Ok(Done::Ok)
+    })
+}
+
+/// `esker_tx_free` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_free(tx: *mut EskerTx) {
+    // SAFETY: NULL, or it came from `esker_tx_begin` and the caller gives it up.
+    told((), || drop(unsafe { take(tx) }));
+}
