@@ -731,12 +731,12 @@ void esker_comparator_free(esker_comparator *comparator);
    merge operands, and nothing that a snapshot needs which was there before the compaction. It
    returns 1 if the value lives on, 0 if it goes as if deleted; anything else is a refusal, and that
    compaction fails; later ones go without the rule until esker_compact. */
-typedef int (*esker_retain)(void *state, const esker_retain_entry *entry);
+typedef int (*esker_retain_call)(void *state, const esker_retain_entry *entry);
 
 /* A rule. Its name is for errors and statistics. `destroy` may be NULL: nothing is to end. Needs
    name, retain and rule. */
-int esker_retain_rule_new(const char *name, esker_retain retain, void *state, esker_destroy destroy,
-                          esker_retain_rule **rule);
+int esker_retain_rule_new(const char *name, esker_retain_call retain, void *state,
+                          esker_destroy destroy, esker_retain_rule **rule);
 
 /* Frees it; databases and options that have it keep it. NULL does nothing. */
 void esker_retain_rule_free(esker_retain_rule *rule);

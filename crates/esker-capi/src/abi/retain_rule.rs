@@ -14,7 +14,7 @@ pub struct EskerRetainEntry<'a> {
     entry: &'a RetainEntry<'a>,
 }
 
-/// `esker_retain` of `esker/c.h`.
+/// `esker_retain_call` of `esker/c.h`.
 pub type RetainCall =
     Option<unsafe extern "C" fn(state: *mut c_void, entry: *const EskerRetainEntry<'_>) -> c_int>;
 

@@ -44,6 +44,15 @@ impl Installed {
         fs::read_to_string(self.prefix().join("include/esker/c.h")).unwrap()
     }
 
+    /// The header without its comments.
+    pub fn declarations(&self) -> String {
+        let header = self.header();
+        let mut parts = header.split("/*");
+        let mut code = parts.next().unwrap().to_owned();
+        code.extend(parts.filter_map(|part| part.split_once("*/").map(|(_, code)| code)));
+        code
+    }
+
     /// Runs `scripts/libesker.sh`, below `destdir`.
     pub fn script(&self, what: &str, destdir: &str) -> Output {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

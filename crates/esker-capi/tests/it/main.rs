@@ -5,3 +5,4 @@
 mod installed;
 mod programs;
 mod headers;
+mod signatures;
