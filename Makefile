@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews compare-service mariadb
+.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews compare-service mariadb mariadb-try mariadb-test
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -135,5 +135,11 @@ compare-service: ## measure a cluster of three nodes in turns with one of etcd; 
 	printf '\nall of it as a page for the browser: '; \
 	"$$tool" bench report target/service/run.json -o target/service/report.html
 
-mariadb: ## install MariaDB 10.11.18 of Debian 12, fetch its headers, test how rows and keys become bytes; no plugin yet
+mariadb: ## install MariaDB 10.11.18 of Debian 12, fetch its headers, build the storage engine, test its bytes
 	@scripts/mariadb.sh
+
+mariadb-try: ## start a throw-away MariaDB with the storage engine in it; scripts/mariadb-server.sh stop ends it
+	@scripts/mariadb-server.sh start --default-storage-engine=ESKER
+
+mariadb-test: ## tables of the storage engine against InnoDB in one server: equal statements, equal answers
+	@scripts/mariadb-sql.sh

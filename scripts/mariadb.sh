@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Gets the MariaDB that the storage engine is written for, and builds what there is of the engine.
+# Gets the MariaDB that the storage engine is written for, and builds the engine and its tests.
 #
-#   scripts/mariadb.sh            all of it: packages, headers, tests of the codecs
+#   scripts/mariadb.sh            all of it: packages, headers, plugin, tests of the codecs
 #   scripts/mariadb.sh packages   install server, client and headers of exactly this version
 #   scripts/mariadb.sh headers    fetch the headers that no package has from the source package
 #   scripts/mariadb.sh codecs     build and run the tests of the codecs
+#   scripts/mariadb.sh plugin     build ha_esker.so into target/mariadb/plugins
 #   scripts/mariadb.sh status     say what is installed and fetched, and change nothing
 #
 # A server loads a storage engine only if both are of the same patch release, so the version is
@@ -134,6 +135,36 @@ codecs() {
     "$made/codec_test" "$made/server"
 }
 
+# Of ARCHIVE, or of the archive that cargo makes. The version script shows what the server asks for
+# by name: without its services, which it fills in, the plugin would end the server at its first
+# message. The file gets a new inode, or a server that has it loaded would be killed.
+plugin() {
+    command -v g++ >/dev/null || fail "needs a C++ compiler; install it with: apt-get install g++"
+    check_release
+    local archive=${ARCHIVE:-}
+    if [ -z "$archive" ]; then
+        cargo build --release --locked -p esker-capi
+        archive=$target/release/libesker_c.a
+    fi
+    local sources=plugins/mariadb made=$place/objects part objects=()
+    mkdir -p "$made" "$place/plugins"
+    # DBUG_OFF is of the layout of the server's classes, as the distribution builds it.
+    local words=(-std=gnu++17 -O2 -g -fPIC -DMYSQL_DYNAMIC_PLUGIN -DHAVE_CONFIG_H -DDBUG_OFF
+        -DNDEBUG -Wall -Wextra -Icrates/esker-capi/include -isystem /usr/include/mariadb/server
+        -isystem "$headers/include" -isystem "$headers/sql"
+        -isystem "$headers/wsrep-lib/include" -isystem "$headers/wsrep-lib/wsrep-API/v26")
+    for part in key_text key_codec row_codec catalog session ha_esker ha_esker_read \
+        ha_esker_write plugin; do
+        g++ "${words[@]}" -c "$sources/$part.cc" -o "$made/$part.o"
+        objects+=("$made/$part.o")
+    done
+    g++ -shared -o "$made/ha_esker.so" "${objects[@]}" "$archive" \
+        "$(find /usr/lib -name libmysqlservices.a | head -n1)" -lpthread -ldl -lm -lgcc_s \
+        -Wl,--version-script="$sources/export.map" -Wl,-z,relro,-z,now -Wl,--gc-sections
+    install -m 755 "$made/ha_esker.so" "$place/plugins/ha_esker.so"
+    echo "mariadb: the plugin is $place/plugins/ha_esker.so; try it with: make mariadb-try"
+}
+
 status() {
     local package have
     for package in "${wanted[@]}"; do
@@ -143,13 +174,17 @@ status() {
     have='not fetched'
     [ ! -e "$headers/ready" ] || have=$headers
     printf '%-22s %s\n' headers "$have"
+    have='not built'
+    [ ! -e "$place/plugins/ha_esker.so" ] || have=$place/plugins/ha_esker.so
+    printf '%-22s %s\n' plugin "$have"
 }
 
 case ${1:-all} in
-all) packages; fetch_headers; codecs ;;
+all) packages; fetch_headers; plugin; codecs ;;
 packages) packages ;;
 headers) fetch_headers ;;
 codecs) codecs ;;
+plugin) plugin ;;
 status) status ;;
 *) fail "no such word: $1; the first lines of $0 say which there are" ;;
 esac

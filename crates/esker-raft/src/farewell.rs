@@ -1,6 +1,5 @@
 //! What a replica that has left says and hears; `leaving.rs` says why it stays for a while.
 
-use crate::alone::Forcing;
 use crate::configuration::Configuration;
 use crate::group::Group;
 use crate::ids::{NodeId, ReplicaId};
@@ -63,10 +62,9 @@ impl Group {
         }
     }
 
-    /// Tells one that has left so, if this replica will still know it after a crash. One that goes
-    /// on alone has forgotten its members before that is written down, and is asked again.
+    /// Tells one that has left so, if this replica will still know it after a crash.
     pub(crate) fn tell_removed(&self, to: ReplicaId, node: NodeId, out: &mut Output) {
-        if self.unsure.is_none() && self.forcing == Forcing::No {
+        if self.unsure.is_none() {
             let body = Body::Removed(Box::new(self.configuration.clone()));
             out.send(node, self.envelope(to, body));
         }

@@ -8,6 +8,5 @@ mod rig;
 mod traps;
 mod leases;
 mod alone;
-mod going_alone;
 mod images;
 mod scale;

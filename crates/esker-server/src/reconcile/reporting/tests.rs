@@ -65,7 +65,6 @@ fn node() -> (Db, Replicas, BTreeMap<GroupId, Status>) {
             last: 41,
             last_term: 3,
             configuration,
-            is_going_alone: false,
             damage: None,
         };
         if group < 9 {

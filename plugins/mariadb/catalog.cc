@@ -1,0 +1,279 @@
+// Which keyspace and which index numbers a table has.
+
+#include "catalog.h"
+
+#include <cstring>
+#include <set>
+
+namespace esker {
+
+namespace {
+
+constexpr char kTables = 1;
+constexpr char kNext = 2;
+constexpr char kVersion = 1;
+constexpr size_t kRecordHead = 16;
+const char *const kCatalogName = "sql.catalog";
+const char *const kTablePrefix = "sql.table.";
+
+void append_number(std::string *to, ulonglong number, int bytes) {
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
+    to->push_back(static_cast<char>(number >> shift));
+  }
+}
+
+ulonglong read_number(const uchar *from, int bytes) {
+  ulonglong number = 0;
+  for (int at = 0; at < bytes; at++) number = number << 8 | from[at];
+  return number;
+}
+
+std::string table_key(const std::string &name) { return kTables + name; }
+
+std::string keyspace_name(uint32 number) {
+  char text[32];
+  snprintf(text, sizeof text, "%s%010u", kTablePrefix, number);
+  return text;
+}
+
+std::string encode(const TableRecord &record) {
+  std::string out{kVersion, static_cast<char>(record.is_temporary)};
+  append_number(&out, record.number, 4);
+  append_number(&out, record.counter, 8);
+  append_number(&out, record.indexes.size(), 2);
+  for (const uint32 index : record.indexes) append_number(&out, index, 4);
+  return out;
+}
+
+bool decode(const uchar *from, size_t length, TableRecord *record) {
+  if (length < kRecordHead || from[0] != kVersion || from[1] > 1) return false;
+  record->is_temporary = from[1];
+  record->number = static_cast<uint32>(read_number(from + 2, 4));
+  record->counter = read_number(from + 6, 8);
+  const size_t count = read_number(from + 14, 2);
+  if (length != kRecordHead + 4 * count) return false;
+  record->indexes.clear();
+  for (size_t at = 0; at < count; at++) {
+    record->indexes.push_back(static_cast<uint32>(read_number(from + kRecordHead + 4 * at, 4)));
+  }
+  return true;
+}
+
+// A batch that is freed with its owner.
+struct Batch {
+  explicit Batch(esker_db *db) { code = esker_batch_new(db, &it); }
+  ~Batch() { esker_batch_free(it); }
+  esker_batch *it = nullptr;
+  int code;
+};
+
+}  // namespace
+
+int handler_error(int code) {
+  switch (code) {
+    case ESKER_OK: return 0;
+    case ESKER_NOT_FOUND: return HA_ERR_KEY_NOT_FOUND;
+    case ESKER_TOO_LARGE: return HA_ERR_TO_BIG_ROW;
+    case ESKER_CORRUPTION: return HA_ERR_CRASHED;
+    case ESKER_OUT_OF_SPACE: return HA_ERR_DISK_FULL;
+    case ESKER_LOCK_TIMEOUT: return HA_ERR_LOCK_WAIT_TIMEOUT;
+    case ESKER_CONFLICT:
+    case ESKER_DEADLOCK: return HA_ERR_LOCK_DEADLOCK;
+    default: return HA_ERR_INTERNAL_ERROR;
+  }
+}
+
+int Catalog::open(const char *path, const char *memory_limit, Catalog **catalog) {
+  *catalog = nullptr;
+  esker_builder *builder = nullptr;
+  int code = esker_builder_new(path, &builder);
+  if (!code) code = esker_builder_set(builder, "memory_limit", memory_limit);
+  Catalog *made = new Catalog;
+  if (!code) code = esker_builder_open(builder, &made->db_);
+  esker_builder_free(builder);
+  if (!code) code = esker_db_keyspace(made->db_, kCatalogName, nullptr, &made->records_);
+  if (!code) code = made->start();
+  if (!code) code = made->sweep();
+  if (code) {
+    delete made;
+    return code;
+  }
+  *catalog = made;
+  return 0;
+}
+
+Catalog::~Catalog() {
+  esker_keyspace_free(records_);
+  if (db_ && esker_db_close(db_)) sql_print_error("ESKER: closing: %s", esker_errmsg());
+  esker_db_free(db_);
+}
+
+int Catalog::start() {
+  int code = read_next();
+  if (code) return code;
+  starts_++;
+  Batch batch(db_);
+  return batch.code ? batch.code : commit_next(batch.it);
+}
+
+int Catalog::read_next() {
+  esker_value *value = esker_value_new();
+  int code = esker_get(records_, nullptr, &kNext, 1, 0, value);
+  size_t size = 0;
+  const auto *from = static_cast<const uchar *>(esker_value_data(value, &size));
+  if (code == ESKER_NOT_FOUND) {
+    code = 0;
+  } else if (!code && size != 12) {
+    code = ESKER_CORRUPTION;
+  } else if (!code) {
+    next_table_ = static_cast<uint32>(read_number(from, 4));
+    next_index_ = static_cast<uint32>(read_number(from + 4, 4));
+    starts_ = static_cast<uint32>(read_number(from + 8, 4));
+  }
+  esker_value_free(value);
+  return code;
+}
+
+// Writes the batch, with the numbers that are next.
+int Catalog::commit_next(esker_batch *batch) {
+  std::string next;
+  append_number(&next, next_table_, 4);
+  append_number(&next, next_index_, 4);
+  append_number(&next, starts_, 4);
+  const int code = esker_batch_put(batch, records_, &kNext, 1, next.data(), next.size());
+  return code ? code : esker_batch_commit(batch, ESKER_SYNC);
+}
+
+int Catalog::names(std::vector<std::string> *names) {
+  esker_iter *iter = nullptr;
+  int code = esker_iter_new(records_, nullptr, &kTables, 1, &kNext, 1, 0, &iter);
+  if (!code) code = esker_iter_seek_to_first(iter);
+  for (; !code; code = esker_iter_next(iter)) {
+    size_t size;
+    const char *key = static_cast<const char *>(esker_iter_key(iter, &size));
+    names->emplace_back(key + 1, size - 1);
+  }
+  esker_iter_free(iter);
+  return code == ESKER_NOT_FOUND ? 0 : code;
+}
+
+int Catalog::sweep() {
+  std::vector<std::string> tables;
+  int code = names(&tables);
+  std::set<std::string> wanted;
+  for (const std::string &name : tables) {
+    TableRecord record;
+    if (find(name, &record)) return ESKER_CORRUPTION;
+    // Temporary tables end with the server that made them.
+    if (record.is_temporary && drop(name)) return ESKER_IO;
+    if (!record.is_temporary) wanted.insert(keyspace_name(record.number));
+  }
+  char **keyspaces = nullptr;
+  size_t count = 0;
+  if (!code) code = esker_db_keyspaces(db_, &keyspaces, &count);
+  for (size_t at = 0; at < count && !code; at++) {
+    if (strncmp(keyspaces[at], kTablePrefix, strlen(kTablePrefix))) continue;
+    if (!wanted.count(keyspaces[at])) code = esker_db_drop_keyspace(db_, keyspaces[at]);
+  }
+  esker_strings_free(keyspaces, count);
+  return code;
+}
+
+int Catalog::put_record(esker_batch *batch, const std::string &name, const TableRecord &record) {
+  const std::string key = table_key(name), value = encode(record);
+  return esker_batch_put(batch, records_, key.data(), key.size(), value.data(), value.size());
+}
+
+int Catalog::make_keyspace(uint32 number) {
+  esker_keyspace *keyspace = nullptr;
+  const int code = esker_db_keyspace(db_, keyspace_name(number).c_str(), nullptr, &keyspace);
+  esker_keyspace_free(keyspace);
+  return code;
+}
+
+int Catalog::create(const std::string &name, size_t indexes, bool is_temporary,
+                    ulonglong counter) {
+  std::lock_guard<std::mutex> turn(changes_);
+  TableRecord record;
+  if (!find(name, &record)) return HA_ERR_TABLE_EXIST;
+  record = TableRecord{next_table_++, is_temporary, counter, {}};
+  while (record.indexes.size() < indexes) record.indexes.push_back(next_index_++);
+  Batch batch(db_);
+  int code = batch.code;
+  if (!code) code = make_keyspace(record.number);
+  if (!code) code = put_record(batch.it, name, record);
+  if (!code) code = commit_next(batch.it);
+  return handler_error(code);
+}
+
+int Catalog::find(const std::string &name, TableRecord *record) {
+  const std::string key = table_key(name);
+  esker_value *value = esker_value_new();
+  int error = handler_error(esker_get(records_, nullptr, key.data(), key.size(), 0, value));
+  if (error == HA_ERR_KEY_NOT_FOUND) error = HA_ERR_NO_SUCH_TABLE;
+  size_t size = 0;
+  const auto *from = static_cast<const uchar *>(esker_value_data(value, &size));
+  if (!error && !decode(from, size, record)) error = HA_ERR_CRASHED;
+  esker_value_free(value);
+  return error;
+}
+
+int Catalog::open_table(const TableRecord &record, esker_keyspace **keyspace) {
+  const int code =
+      esker_db_existing_keyspace(db_, keyspace_name(record.number).c_str(), keyspace);
+  return code == ESKER_NOT_FOUND ? HA_ERR_CRASHED : handler_error(code);
+}
+
+int Catalog::rename(const std::string &from, const std::string &to) {
+  std::lock_guard<std::mutex> turn(changes_);
+  TableRecord record, other;
+  if (const int error = find(from, &record)) return error;
+  if (!find(to, &other)) return HA_ERR_TABLE_EXIST;
+  const std::string old_key = table_key(from);
+  Batch batch(db_);
+  int code = batch.code;
+  if (!code) code = esker_batch_delete(batch.it, records_, old_key.data(), old_key.size());
+  if (!code) code = put_record(batch.it, to, record);
+  if (!code) code = esker_batch_commit(batch.it, ESKER_SYNC);
+  return handler_error(code);
+}
+
+int Catalog::drop(const std::string &name) {
+  std::lock_guard<std::mutex> turn(changes_);
+  TableRecord record;
+  if (const int error = find(name, &record)) return error;
+  const std::string key = table_key(name);
+  int code = esker_delete(records_, key.data(), key.size(), ESKER_SYNC);
+  if (!code) code = esker_db_drop_keyspace(db_, keyspace_name(record.number).c_str());
+  return handler_error(code);
+}
+
+int Catalog::truncate(const std::string &name) {
+  std::lock_guard<std::mutex> turn(changes_);
+  TableRecord record;
+  if (const int error = find(name, &record)) return error;
+  const uint32 old_number = record.number;
+  record.number = next_table_++;
+  record.counter = 0;
+  Batch batch(db_);
+  int code = batch.code;
+  if (!code) code = make_keyspace(record.number);
+  if (!code) code = put_record(batch.it, name, record);
+  if (!code) code = commit_next(batch.it);
+  if (!code) code = esker_db_drop_keyspace(db_, keyspace_name(old_number).c_str());
+  return handler_error(code);
+}
+
+int Catalog::set_counter(const std::string &name, ulonglong counter) {
+  std::lock_guard<std::mutex> turn(changes_);
+  TableRecord record;
+  if (const int error = find(name, &record)) return error;
+  record.counter = counter;
+  Batch batch(db_);
+  int code = batch.code;
+  if (!code) code = put_record(batch.it, name, record);
+  if (!code) code = esker_batch_commit(batch.it, ESKER_SYNC);
+  return handler_error(code);
+}
+
+}  // namespace esker

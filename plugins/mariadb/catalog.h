@@ -1,0 +1,84 @@
+// Which keyspace and which index numbers a table has.
+//
+// The catalogue is a keyspace of its own, "sql.catalog". Numbers are big-endian.
+//
+// | key            | value                                                                   |
+// |----------------|-------------------------------------------------------------------------|
+// | 01, table path | format version 1 (1 byte), 1 where temporary else 0 (1), number of the   |
+// |                | table (4), first value of its counter (8), number of its indexes (2),    |
+// |                | and for each its number (4): that of the rows, then one per key          |
+// | 02             | the next table number (4), the next index number (4), starts so far (4)  |
+//
+// A table's entries lie in the keyspace "sql.table.NUMBER". It is made before the record and
+// dropped after it, so a crash leaves at most a keyspace without a record, which the next start
+// drops. Numbers are never given twice.
+
+#ifndef ESKER_CATALOG_H
+#define ESKER_CATALOG_H
+
+#include "server.h"
+
+#include <esker/c.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace esker {
+
+struct TableRecord {
+  uint32 number = 0;
+  bool is_temporary = false;
+  ulonglong counter = 0;
+  std::vector<uint32> indexes;
+};
+
+// All its calls may come from any thread; those that change it take turns. They return 0 or an
+// error number of the server's handlers.
+class Catalog {
+ public:
+  // Opens the database in `path`, makes it if it is not there, and sweeps what a crash left.
+  // Returns a code of esker/c.h.
+  static int open(const char *path, const char *memory_limit, Catalog **catalog);
+  ~Catalog();
+
+  esker_db *db() const { return db_; }
+  esker_keyspace *records() const { return records_; }
+  // How often the database was opened: row ids of a start lie above those of all before.
+  uint32 starts() const { return starts_; }
+
+  int create(const std::string &name, size_t indexes, bool is_temporary, ulonglong counter);
+  int find(const std::string &name, TableRecord *record);
+  int open_table(const TableRecord &record, esker_keyspace **keyspace);
+  int rename(const std::string &from, const std::string &to);
+  int drop(const std::string &name);
+  // Gives the table a new and empty keyspace; its indexes keep their numbers.
+  int truncate(const std::string &name);
+  int set_counter(const std::string &name, ulonglong counter);
+
+  // Paths of the tables that the catalogue has.
+  int names(std::vector<std::string> *names);
+
+ private:
+  Catalog() = default;
+  int start();
+  int sweep();
+  int read_next();
+  int commit_next(esker_batch *batch);
+  int put_record(esker_batch *batch, const std::string &name, const TableRecord &record);
+  int make_keyspace(uint32 number);
+
+  std::mutex changes_;
+  esker_db *db_ = nullptr;
+  esker_keyspace *records_ = nullptr;
+  uint32 next_table_ = 1;
+  uint32 next_index_ = 1;
+  uint32 starts_ = 0;
+};
+
+// A code of esker/c.h as an error number of the server's handlers.
+int handler_error(int code);
+
+}  // namespace esker
+
+#endif

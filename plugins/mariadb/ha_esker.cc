@@ -1,0 +1,316 @@
+// One open table: how it is made, opened and described.
+
+#include "ha_esker.h"
+
+using esker::catalog;
+using esker::KeyCodec;
+using esker::Session;
+using esker::Share;
+
+namespace {
+
+constexpr size_t kPlaceLengthBytes = 2;
+
+// Rows of a table without a primary key are numbered by the start of the engine and then by a
+// counter, so that no number comes twice, and none has to be looked for.
+constexpr int kStartShift = 40;
+
+bool is_transactional_write(thr_lock_type kind) {
+  return kind >= TL_FIRST_WRITE || kind == TL_READ_WITH_SHARED_LOCKS;
+}
+
+int refuse(const char *what) {
+  my_error(ER_ILLEGAL_HA_CREATE_OPTION, MYF(0), "ESKER", what);
+  return HA_WRONG_CREATE_OPTION;
+}
+
+}  // namespace
+
+// What is not said: a statement in the binary log (no gap is locked).
+handler::Table_flags ha_esker::table_flags() const {
+  return HA_BINLOG_ROW_CAPABLE | HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_INDEX_BLOBS |
+         HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_TABLE_SCAN_ON_INDEX | HA_REUSES_FILE_NAMES |
+         HA_REQUIRES_KEY_COLUMNS_FOR_DELETE | HA_CAN_SQL_HANDLER | HA_CAN_VIRTUAL_COLUMNS |
+         HA_CRASH_SAFE;
+}
+
+// No index is said to give its columns back (HA_KEYREAD_ONLY): with that, sorts of the server gave
+// the last row again and again, for a reason that is not found yet.
+ulong ha_esker::index_flags(uint index, uint, bool) const {
+  const ulong flags = HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE;
+  return index == table_share->primary_key ? flags | HA_CLUSTERED_INDEX : flags;
+}
+
+int ha_esker::create(const char *name, TABLE *form, HA_CREATE_INFO *info) {
+  for (uint index = 0; index < form->s->keys; index++) {
+    const KEY &key = form->key_info[index];
+    for (uint part = 0; part < key.user_defined_key_parts; part++) {
+      const Field *field = form->field[key.key_part[part].fieldnr - 1];
+      if (const char *what = KeyCodec::refusal(field)) return refuse(what);
+    }
+  }
+  return catalog->create(name, form->s->keys + 1, info->tmp_table(), info->auto_increment_value);
+}
+
+int ha_esker::delete_table(const char *name) { return catalog->drop(name); }
+
+int ha_esker::rename_table(const char *from, const char *to) { return catalog->rename(from, to); }
+
+int ha_esker::truncate() {
+  close_cursor();
+  if (const int error = catalog->truncate(share_->name)) return error;
+  std::lock_guard<std::mutex> turn(share_->turn);
+  if (const int error = catalog->find(share_->name, &share_->record)) return error;
+  esker_keyspace_free(share_->keyspace);
+  share_->keyspace = nullptr;
+  share_->counter = 0;
+  return catalog->open_table(share_->record, &share_->keyspace);
+}
+
+int ha_esker::optimize(THD *, HA_CHECK_OPT *) {
+  return esker_compact(share_->keyspace, nullptr, 0, nullptr, 0) ? HA_ADMIN_FAILED : HA_ADMIN_OK;
+}
+
+int ha_esker::open(const char *name, int, uint) {
+  lock_shared_ha_data();
+  share_ = static_cast<Share *>(get_ha_share_ptr());
+  int error = 0;
+  if (!share_) {
+    auto made = std::make_unique<Share>();
+    made->name = name;
+    error = catalog->find(name, &made->record);
+    if (!error) error = catalog->open_table(made->record, &made->keyspace);
+    if (!error && made->record.indexes.size() != table->s->keys + 1) {
+      sql_print_error("ESKER: %s has %u keys, but the catalogue knows %zu", name, table->s->keys,
+                      made->record.indexes.size() - 1);
+      error = HA_ERR_CRASHED;
+    }
+    if (!error) {
+      made->row_id = static_cast<ulonglong>(catalog->starts()) << kStartShift;
+      share_ = made.release();
+      set_ha_share_ptr(share_);
+    }
+  }
+  unlock_shared_ha_data();
+  if (error) return error;
+  thr_lock_data_init(&share_->lock, &lock_, nullptr);
+
+  const std::vector<uint32> &numbers = share_->record.indexes;
+  const uint primary = table->s->primary_key;
+  rows_ = std::make_unique<esker::RowCodec>(table);
+  row_keys_ = std::make_unique<KeyCodec>(table, primary, numbers[0]);
+  keys_.clear();
+  for (uint index = 0; index < table->s->keys; index++) {
+    keys_.push_back(std::make_unique<KeyCodec>(table, index,
+                                               numbers[index == primary ? 0 : index + 1]));
+  }
+  scratch_.assign(table->s->rec_buff_length, 0);
+  ref_length = static_cast<uint>(row_keys_->length_max() + kPlaceLengthBytes);
+  // An update of the columns that a scan follows would meet its own rows again.
+  key_used_on_scan = primary;
+  stats.block_size = 4096;
+  return 0;
+}
+
+int ha_esker::close() {
+  close_cursor();
+  esker_value_clear(found_);
+  return 0;
+}
+
+const KeyCodec &ha_esker::codec(uint index) const {
+  return is_rows(index) ? *row_keys_ : *keys_[index];
+}
+
+int ha_esker::external_lock(THD *thd, int kind) {
+  if (kind == F_UNLCK) return 0;
+  session_ = Session::of(thd);
+  is_locking_ = kind == F_WRLCK || is_transactional_write(lock_.type);
+  return session_->enter(thd);
+}
+
+int ha_esker::start_stmt(THD *thd, thr_lock_type kind) {
+  session_ = Session::of(thd);
+  is_locking_ = is_transactional_write(kind);
+  return session_->enter(thd);
+}
+
+// Rows are locked by the store; of the table only what LOCK TABLES asks for.
+THR_LOCK_DATA **ha_esker::store_lock(THD *thd, THR_LOCK_DATA **to, thr_lock_type kind) {
+  if (kind != TL_IGNORE && lock_.type == TL_UNLOCK) {
+    const bool is_explicit = thd_in_lock_tables(thd);
+    if (kind >= TL_WRITE_CONCURRENT_INSERT && kind <= TL_WRITE && !is_explicit &&
+        !thd_tablespace_op(thd)) {
+      kind = TL_WRITE_ALLOW_WRITE;
+    }
+    if (kind == TL_READ_NO_INSERT && !is_explicit) kind = TL_READ;
+    lock_.type = kind;
+  }
+  *to++ = &lock_;
+  return to;
+}
+
+int ha_esker::reset() {
+  close_cursor();
+  esker_value_clear(found_);
+  return 0;
+}
+
+int ha_esker::info(uint flags) {
+  if (flags & HA_STATUS_VARIABLE) {
+    std::string lower;
+    row_keys_->append_number(&lower);
+    const std::string upper = esker::successor(lower);
+    uint64_t disk = 0, memory = 0, keys = 0;
+    const int code = esker_approximate(share_->keyspace, lower.data(), lower.size(), upper.data(),
+                                       upper.size(), &disk, &memory, &keys);
+    if (code) return esker::handler_error(code);
+    // Of fewer than two rows the server takes it as certain.
+    stats.records = std::max<ha_rows>(keys, 2);
+    stats.deleted = 0;
+    stats.data_file_length = disk + memory;
+    stats.mean_rec_length = static_cast<ulong>((disk + memory) / stats.records);
+  }
+  if (flags & HA_STATUS_CONST) {
+    for (uint index = 0; index < table->s->keys; index++) {
+      KEY &key = table->key_info[index];
+      if (key.flags & HA_NOSAME) key.rec_per_key[key.user_defined_key_parts - 1] = 1;
+    }
+  }
+  if (flags & HA_STATUS_ERRKEY) errkey = duplicate_;
+  if (flags & HA_STATUS_AUTO && table->found_next_number_field) {
+    if (const int error = prepare_counter()) return error;
+    std::lock_guard<std::mutex> turn(share_->turn);
+    stats.auto_increment_value = share_->counter;
+  }
+  return 0;
+}
+
+ha_rows ha_esker::records_in_range(uint index, const key_range *lower, const key_range *upper,
+                                   page_range *) {
+  bool is_whole;
+  std::string first, last;
+  codec(index).append_number(&first);
+  last = esker::successor(first);
+  if (lower) {
+    first = search_key(index, lower->key, lower->keypart_map, &is_whole);
+    if (lower->flag == HA_READ_AFTER_KEY) first = esker::successor(first);
+  }
+  if (upper) {
+    last = search_key(index, upper->key, upper->keypart_map, &is_whole);
+    if (upper->flag == HA_READ_AFTER_KEY) last = esker::successor(last);
+  }
+  if (first >= last) return 1;
+  uint64_t keys = 0;
+  const int code = esker_approximate(share_->keyspace, first.data(), first.size(), last.data(),
+                                     last.size(), nullptr, nullptr, &keys);
+  return code ? HA_POS_ERROR : std::max<ha_rows>(keys, 1);
+}
+
+// The highest value of the counter's column that anyone committed, 0 if there is none.
+int ha_esker::find_last_counter(ulonglong *last) {
+  *last = 0;
+  Field *field = table->found_next_number_field;
+  const uint index = table->s->next_number_index;
+  const KEY_PART_INFO &part = table->key_info[index].key_part[0];
+  std::string lower, key, value;
+  codec(index).append_number(&lower);
+  const std::string upper = esker::successor(lower);
+  esker_iter *iter = nullptr;
+  int code = esker_iter_new(share_->keyspace, nullptr, lower.data(), lower.size(), upper.data(),
+                            upper.size(), 0, &iter);
+  if (!code) {
+    code = part.key_part_flag & HA_REVERSE_SORT ? esker_iter_seek_to_first(iter)
+                                                : esker_iter_seek_to_last(iter);
+  }
+  const void *from = nullptr;
+  size_t key_size = 0, size = 0;
+  if (!code) code = esker_iter_value(iter, &from, &size);
+  if (!code) {
+    value.assign(static_cast<const char *>(from), size);
+    key.assign(static_cast<const char *>(esker_iter_key(iter, &key_size)), key_size);
+  }
+  esker_iter_free(iter);
+  if (code) return code == ESKER_NOT_FOUND ? 0 : esker::handler_error(code);
+  if (!is_rows(index)) {
+    std::string row_key;
+    key += value;
+    const uchar *bytes = reinterpret_cast<const uchar *>(key.data());
+    if (!codec(index).cut(bytes, key.size(), &starts_) ||
+        !codec(index).append_primary(*row_keys_, bytes, starts_, &row_key)) {
+      return HA_ERR_CRASHED;
+    }
+    code = esker_get(share_->keyspace, nullptr, row_key.data(), row_key.size(), 0, found_);
+    if (code) return code == ESKER_NOT_FOUND ? 0 : esker::handler_error(code);
+    from = esker_value_data(found_, &size);
+    value.assign(static_cast<const char *>(from), size);
+  }
+  if (const int error = unpack(scratch_.data(), value.data(), value.size())) return error;
+  const ptrdiff_t offset = scratch_.data() - table->record[0];
+  field->move_field_offset(offset);
+  const longlong number = field->val_int();
+  field->move_field_offset(-offset);
+  if (number > 0 || field->flags & UNSIGNED_FLAG) *last = static_cast<ulonglong>(number);
+  return 0;
+}
+
+int ha_esker::prepare_counter() {
+  std::lock_guard<std::mutex> turn(share_->turn);
+  if (share_->counter) return 0;
+  ulonglong last = 0;
+  if (table->s->next_number_keypart == 0) {
+    if (const int error = find_last_counter(&last)) return error;
+  }
+  share_->counter = std::max<ulonglong>(last == ULONGLONG_MAX ? last : last + 1,
+                                        share_->record.counter);
+  return 0;
+}
+
+void ha_esker::get_auto_increment(ulonglong offset, ulonglong increment, ulonglong wanted,
+                                  ulonglong *first, ulonglong *given) {
+  if (table->s->next_number_keypart) {
+    handler::get_auto_increment(offset, increment, wanted, first, given);
+    return;
+  }
+  *first = ULONGLONG_MAX;
+  if (prepare_counter()) return;
+  std::lock_guard<std::mutex> turn(share_->turn);
+  ulonglong next = share_->counter;
+  if (increment > 1 && next > offset) {
+    next = (next - offset + increment - 1) / increment * increment + offset;
+  } else if (increment > 1) {
+    next = offset;
+  }
+  // Beyond the end one value is given, which the server finds to be out of range.
+  const ulonglong most = table->next_number_field->get_max_int_value();
+  const ulonglong left = next < most ? (most - next) / increment + 1 : 1;
+  const ulonglong fit = std::min(std::max<ulonglong>(wanted, 1), left);
+  *first = next;
+  *given = fit;
+  const ulonglong after = next + fit * increment;
+  share_->counter = after < next ? ULONGLONG_MAX : after;
+}
+
+// A value that was given by hand raises the counter.
+void ha_esker::note_counter() {
+  const longlong number = table->next_number_field->val_int();
+  if (number <= 0 && !(table->next_number_field->flags & UNSIGNED_FLAG)) return;
+  const ulonglong value = static_cast<ulonglong>(number);
+  std::lock_guard<std::mutex> turn(share_->turn);
+  if (share_->counter && value >= share_->counter) {
+    share_->counter = value == ULONGLONG_MAX ? value : value + 1;
+  }
+}
+
+int ha_esker::reset_auto_increment(ulonglong value) {
+  std::lock_guard<std::mutex> turn(share_->turn);
+  share_->counter = 0;
+  share_->record.counter = value;
+  return catalog->set_counter(share_->name, value);
+}
+
+void ha_esker::update_create_info(HA_CREATE_INFO *info) {
+  if (info->used_fields & HA_CREATE_USED_AUTO || !table->found_next_number_field) return;
+  ha_esker::info(HA_STATUS_AUTO);
+  info->auto_increment_value = stats.auto_increment_value;
+}

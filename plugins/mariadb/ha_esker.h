@@ -1,0 +1,156 @@
+// One open table, as the server's handler calls see it.
+//
+// ha_esker.cc makes, opens and describes tables, ha_esker_read.cc reads rows, ha_esker_write.cc
+// writes them. Reads and writes go through the session's transaction; nothing is decided here that
+// the store could decide.
+
+#ifndef HA_ESKER_H
+#define HA_ESKER_H
+
+#include "session.h"
+
+#include "key_codec.h"
+#include "row_codec.h"
+
+#include <memory>
+
+namespace esker {
+
+// What all openings of one table share.
+class Share : public Handler_share {
+ public:
+  Share() { thr_lock_init(&lock); }
+  ~Share() override {
+    esker_keyspace_free(keyspace);
+    thr_lock_delete(&lock);
+  }
+
+  THR_LOCK lock;
+  std::string name;  // its path, of a partition its own
+  std::mutex turn;   // guards what follows
+  TableRecord record;
+  esker_keyspace *keyspace = nullptr;
+  ulonglong counter = 0;  // the next value of AUTO_INCREMENT; 0 as long as nobody asked
+  ulonglong row_id = 0;   // the last one given, of a table without a primary key
+};
+
+}  // namespace esker
+
+class ha_esker : public handler {
+ public:
+  ha_esker(handlerton *hton, TABLE_SHARE *share) : handler(hton, share) {}
+  ~ha_esker() override {
+    esker_value_free(found_);
+    esker_value_free(probe_);
+  }
+
+  // What it can do.
+  const char *index_type(uint) override { return "BTREE"; }
+  Table_flags table_flags() const override;
+  ulong index_flags(uint index, uint part, bool all_parts) const override;
+  uint max_supported_keys() const override { return MAX_KEY; }
+  uint max_supported_key_length() const override { return 3072; }
+  uint max_supported_key_part_length() const override { return 3072; }
+
+  // Tables.
+  int create(const char *name, TABLE *form, HA_CREATE_INFO *info) override;
+  int delete_table(const char *name) override;
+  int rename_table(const char *from, const char *to) override;
+  int truncate() override;
+  int open(const char *name, int mode, uint test_if_locked) override;
+  int close() override;
+  int check(THD *, HA_CHECK_OPT *) override { return HA_ADMIN_OK; }
+  int analyze(THD *, HA_CHECK_OPT *) override { return HA_ADMIN_OK; }
+  int optimize(THD *, HA_CHECK_OPT *) override;
+
+  // Statements.
+  int external_lock(THD *thd, int kind) override;
+  int start_stmt(THD *thd, thr_lock_type kind) override;
+  THR_LOCK_DATA **store_lock(THD *thd, THR_LOCK_DATA **to, thr_lock_type kind) override;
+  int reset() override;
+
+  // What is known of it.
+  int info(uint flags) override;
+  ha_rows records_in_range(uint index, const key_range *lower, const key_range *upper,
+                           page_range *pages) override;
+  void get_auto_increment(ulonglong offset, ulonglong increment, ulonglong wanted,
+                          ulonglong *first, ulonglong *given) override;
+  int reset_auto_increment(ulonglong value) override;
+  void update_create_info(HA_CREATE_INFO *info) override;
+
+  // Reading.
+  int index_init(uint index, bool sorted) override;
+  int index_end() override;
+  int index_read_map(uchar *record, const uchar *key, key_part_map parts,
+                     ha_rkey_function where) override;
+  int index_next(uchar *record) override;
+  int index_prev(uchar *record) override;
+  int index_first(uchar *record) override;
+  int index_last(uchar *record) override;
+  int rnd_init(bool scan) override;
+  int rnd_end() override;
+  int rnd_next(uchar *record) override;
+  void position(const uchar *record) override;
+  int rnd_pos(uchar *record, uchar *place) override;
+
+  // Writing.
+  int write_row(const uchar *record) override;
+  int update_row(const uchar *old_record, const uchar *new_record) override;
+  int delete_row(const uchar *record) override;
+
+ private:
+  // An index by its place in the table; MAX_KEY is the rows themselves.
+  const esker::KeyCodec &codec(uint index) const;
+  bool is_rows(uint index) const { return index == MAX_KEY || index == table->s->primary_key; }
+  int fail(int code) { return session_->error(ha_thd(), code); }
+  esker_tx *transaction() const { return session_->transaction(); }
+
+  std::string row_key_of(const uchar *record) const;
+  std::string search_key(uint index, const uchar *key, key_part_map parts, bool *is_whole);
+
+  int open_cursor(uint index);
+  void close_cursor();
+  int step(uchar *record, bool is_forward);
+  int take(int code, uchar *record, bool is_forward);
+  int take_here(uchar *record, bool *is_gone);
+  int take_entry(uchar *record, bool *is_gone);
+  int get_row(uchar *record);
+  int read_exact(uchar *record, const std::string &key);
+  int unpack(uchar *record, const void *row, size_t length);
+
+  int check_unique(uint index, const std::string &key);
+  int put(const std::string &key, const std::string &value);
+  int remove(const std::string &key);
+  std::string new_row_key(const uchar *record);
+  // Key and value of a row's entry in a secondary index.
+  void split_entry(uint index, const uchar *record, const std::string &row_key, std::string *key,
+                   std::string *value) const;
+  int find_last_counter(ulonglong *last);
+  int prepare_counter();
+  void note_counter();
+
+  esker::Share *share_ = nullptr;
+  THR_LOCK_DATA lock_;
+  esker::Session *session_ = nullptr;
+  bool is_locking_ = false;
+
+  std::unique_ptr<esker::RowCodec> rows_;
+  std::unique_ptr<esker::KeyCodec> row_keys_;
+  std::vector<std::unique_ptr<esker::KeyCodec>> keys_;
+  std::vector<uchar> scratch_;  // a record of its own, to put keys of the server's back into
+
+  esker_value *found_ = esker_value_new();  // the row last read: its BLOBs lie there
+  esker_value *probe_ = esker_value_new();  // what was looked up beside it
+  esker_iter *cursor_ = nullptr;
+  uint cursor_index_ = MAX_KEY;
+  ulonglong cursor_writes_ = 0;
+  bool is_at_start_ = false;
+  std::string must_begin_;  // entries that begin otherwise end the search
+  std::string place_;       // the key of the entry last found without a cursor
+  std::string entry_;       // key and value of the secondary entry last read
+  std::string row_key_;     // of the row last read
+  std::vector<size_t> starts_;
+  uint duplicate_ = MAX_KEY;
+};
+
+#endif

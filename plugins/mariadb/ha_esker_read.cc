@@ -1,0 +1,299 @@
+// How rows are found: by a whole key with one lookup, in all other ways with a cursor.
+//
+// A row that is read to be written, or FOR UPDATE, is locked and then read again as it is now.
+// Under READ COMMITTED it may have changed since its index entry was read, also where it is not
+// locked: an entry that is no longer that of its row is passed over.
+
+#include "ha_esker.h"
+
+using esker::KeyCodec;
+
+namespace {
+
+constexpr size_t kPlaceLengthBytes = 2;
+
+const char *chars(const void *bytes) { return static_cast<const char *>(bytes); }
+const uchar *bytes(const std::string &text) {
+  return reinterpret_cast<const uchar *>(text.data());
+}
+
+// To the last entry before `bound`.
+int seek_before(esker_iter *iter, const std::string &bound) {
+  const int code = esker_iter_seek_for_prev(iter, bound.data(), bound.size());
+  size_t size = 0;
+  const char *key = chars(esker_iter_key(iter, &size));
+  const bool is_at = !code && size == bound.size() && !memcmp(key, bound.data(), size);
+  return is_at ? esker_iter_prev(iter) : code;
+}
+
+}  // namespace
+
+// The bytes that entries begin with which have these first parts. `is_whole`: there is at most one.
+std::string ha_esker::search_key(uint index, const uchar *key, key_part_map parts,
+                                 bool *is_whole) {
+  KEY *info = &table->key_info[index];
+  uint count = 0;
+  while (count < table->actual_n_key_parts(info) && parts & 1) {
+    count++;
+    parts >>= 1;
+  }
+  const key_part_map wanted = count < 64 ? (1ULL << count) - 1 : ~0ULL;
+  key_restore(scratch_.data(), key, info, calculate_key_len(table, index, key, wanted));
+  const KeyCodec &keys = codec(index);
+  std::string out;
+  keys.append_number(&out);
+  keys.append(scratch_.data(), 0, 0, count, &out);
+  *is_whole = count == keys.user_parts() && keys.is_whole(scratch_.data());
+  return out;
+}
+
+int ha_esker::open_cursor(uint index) {
+  if (cursor_ && cursor_index_ == index && cursor_writes_ == session_->writes()) return 0;
+  close_cursor();
+  std::string lower;
+  codec(index).append_number(&lower);
+  const std::string upper = esker::successor(lower);
+  const int code = esker_tx_iter_new(transaction(), share_->keyspace, lower.data(), lower.size(),
+                                     upper.data(), upper.size(), 0, &cursor_);
+  cursor_index_ = index;
+  cursor_writes_ = session_->writes();
+  return code ? fail(code) : 0;
+}
+
+void ha_esker::close_cursor() {
+  esker_iter_free(cursor_);
+  cursor_ = nullptr;
+}
+
+int ha_esker::unpack(uchar *record, const void *row, size_t length) {
+  if (rows_->unpack(static_cast<const uchar *>(row), length, record)) return 0;
+  sql_print_error("ESKER: a row of %s is not what was written", share_->name.c_str());
+  return HA_ERR_CRASHED;
+}
+
+// The row of `row_key_`, locked if the statement locks.
+int ha_esker::get_row(uchar *record) {
+  const int code =
+      is_locking_ ? esker_tx_get_for_update(transaction(), share_->keyspace, row_key_.data(),
+                                            row_key_.size(), found_)
+                  : esker_tx_get(transaction(), share_->keyspace, row_key_.data(),
+                                 row_key_.size(), 0, found_);
+  if (code) return fail(code);
+  size_t size = 0;
+  const void *row = esker_value_data(found_, &size);
+  return unpack(record, row, size);
+}
+
+// The row of an entry of a secondary index, whose key and value are in `entry_`.
+int ha_esker::take_entry(uchar *record, bool *is_gone) {
+  const KeyCodec &keys = *keys_[active_index];
+  row_key_.clear();
+  if (!keys.cut(bytes(entry_), entry_.size(), &starts_) ||
+      !keys.append_primary(*row_keys_, bytes(entry_), starts_, &row_key_)) {
+    return HA_ERR_CRASHED;
+  }
+  const int error = get_row(record);
+  const bool may_change = is_locking_ || session_->reads_latest();
+  if (error == HA_ERR_KEY_NOT_FOUND) {
+    *is_gone = may_change;
+    return may_change ? 0 : HA_ERR_CRASHED;
+  }
+  if (error || !may_change) return error;
+  std::string key, value;
+  split_entry(active_index, record, row_key_, &key, &value);
+  *is_gone = key + value != entry_;
+  return 0;
+}
+
+// What the cursor is at.
+int ha_esker::take_here(uchar *record, bool *is_gone) {
+  size_t key_size = 0, size = 0;
+  const char *key = chars(esker_iter_key(cursor_, &key_size));
+  const void *value = nullptr;
+  if (!is_rows(cursor_index_)) {
+    if (const int code = esker_iter_value(cursor_, &value, &size)) return fail(code);
+    entry_.assign(key, key_size);
+    entry_.append(chars(value), size);
+    return take_entry(record, is_gone);
+  }
+  row_key_.assign(key, key_size);
+  if (is_locking_) {
+    const int error = get_row(record);
+    *is_gone = error == HA_ERR_KEY_NOT_FOUND;
+    return *is_gone ? 0 : error;
+  }
+  // BLOBs are not copied: the value has to stay until the next read.
+  if (table->s->blob_fields) {
+    if (const int code = esker_iter_value_pinned(cursor_, found_)) return fail(code);
+    value = esker_value_data(found_, &size);
+  } else if (const int code = esker_iter_value(cursor_, &value, &size)) {
+    return fail(code);
+  }
+  return unpack(record, value, size);
+}
+
+// What a move of the cursor came to, or the next entry in that direction that still has its row.
+int ha_esker::take(int code, uchar *record, bool is_forward) {
+  for (;;) {
+    if (code == ESKER_NOT_FOUND) return HA_ERR_END_OF_FILE;
+    if (code) return fail(code);
+    if (!must_begin_.empty()) {
+      size_t size = 0;
+      const char *key = chars(esker_iter_key(cursor_, &size));
+      if (size < must_begin_.size() || memcmp(key, must_begin_.data(), must_begin_.size())) {
+        return HA_ERR_KEY_NOT_FOUND;
+      }
+    }
+    bool is_gone = false;
+    const int error = take_here(record, &is_gone);
+    if (error || !is_gone) return error;
+    if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
+    code = is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_);
+  }
+}
+
+// By a key that one entry at most has.
+int ha_esker::read_exact(uchar *record, const std::string &key) {
+  close_cursor();
+  place_ = key;
+  if (is_rows(active_index)) {
+    row_key_ = key;
+    return get_row(record);
+  }
+  const int code =
+      esker_tx_get(transaction(), share_->keyspace, key.data(), key.size(), 0, probe_);
+  if (code) return fail(code);
+  size_t size = 0;
+  const char *rest = chars(esker_value_data(probe_, &size));
+  entry_ = key;
+  entry_.append(rest, size);
+  bool is_gone = false;
+  const int error = take_entry(record, &is_gone);
+  return is_gone ? HA_ERR_KEY_NOT_FOUND : error;
+}
+
+int ha_esker::index_init(uint index, bool) {
+  active_index = index;
+  close_cursor();
+  place_.clear();
+  return 0;
+}
+
+int ha_esker::index_end() {
+  close_cursor();
+  place_.clear();
+  active_index = MAX_KEY;
+  return 0;
+}
+
+int ha_esker::index_read_map(uchar *record, const uchar *key, key_part_map parts,
+                             ha_rkey_function where) {
+  bool is_whole = false;
+  const std::string wanted = search_key(active_index, key, parts, &is_whole);
+  must_begin_.clear();
+  if (where == HA_READ_KEY_EXACT && is_whole) return read_exact(record, wanted);
+  if (const int error = open_cursor(active_index)) return error;
+  int code;
+  bool is_forward = true;
+  switch (where) {
+    case HA_READ_KEY_EXACT:
+      must_begin_ = wanted;
+      code = esker_iter_seek(cursor_, wanted.data(), wanted.size());
+      break;
+    case HA_READ_KEY_OR_NEXT:
+      code = esker_iter_seek(cursor_, wanted.data(), wanted.size());
+      break;
+    case HA_READ_AFTER_KEY: {
+      const std::string after = esker::successor(wanted);
+      code = esker_iter_seek(cursor_, after.data(), after.size());
+      break;
+    }
+    case HA_READ_BEFORE_KEY:
+      is_forward = false;
+      code = seek_before(cursor_, wanted);
+      break;
+    case HA_READ_PREFIX_LAST:
+    case HA_READ_PREFIX_LAST_OR_PREV:
+    case HA_READ_KEY_OR_PREV:
+      is_forward = false;
+      if (where == HA_READ_PREFIX_LAST) must_begin_ = wanted;
+      code = seek_before(cursor_, esker::successor(wanted));
+      break;
+    default:
+      return HA_ERR_UNSUPPORTED;
+  }
+  const int error = take(code, record, is_forward);
+  must_begin_.clear();
+  return error == HA_ERR_END_OF_FILE ? HA_ERR_KEY_NOT_FOUND : error;
+}
+
+// From where the last read was, which may have had no cursor.
+int ha_esker::step(uchar *record, bool is_forward) {
+  must_begin_.clear();
+  if (cursor_) {
+    return take(is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_), record,
+                is_forward);
+  }
+  if (place_.empty()) return HA_ERR_END_OF_FILE;
+  if (const int error = open_cursor(active_index)) return error;
+  int code;
+  if (is_forward) {
+    const std::string after = esker::successor(place_);
+    code = esker_iter_seek(cursor_, after.data(), after.size());
+  } else {
+    code = seek_before(cursor_, place_);
+  }
+  return take(code, record, is_forward);
+}
+
+int ha_esker::index_next(uchar *record) { return step(record, true); }
+
+int ha_esker::index_prev(uchar *record) { return step(record, false); }
+
+int ha_esker::index_first(uchar *record) {
+  must_begin_.clear();
+  if (const int error = open_cursor(active_index)) return error;
+  return take(esker_iter_seek_to_first(cursor_), record, true);
+}
+
+int ha_esker::index_last(uchar *record) {
+  must_begin_.clear();
+  if (const int error = open_cursor(active_index)) return error;
+  return take(esker_iter_seek_to_last(cursor_), record, false);
+}
+
+int ha_esker::rnd_init(bool scan) {
+  if (scan) close_cursor();
+  is_at_start_ = scan;
+  must_begin_.clear();
+  return 0;
+}
+
+int ha_esker::rnd_end() {
+  close_cursor();
+  return 0;
+}
+
+int ha_esker::rnd_next(uchar *record) {
+  if (!is_at_start_) return cursor_ ? step(record, true) : HA_ERR_END_OF_FILE;
+  is_at_start_ = false;
+  if (const int error = open_cursor(MAX_KEY)) return error;
+  return take(esker_iter_seek_to_first(cursor_), record, true);
+}
+
+// Keys of rows stand in the order of their bytes, also with zeros behind them up to the common
+// length, since none is the beginning of another. Their own length is last.
+void ha_esker::position(const uchar *record) {
+  const std::string key = row_key_of(record);
+  const size_t room = ref_length - kPlaceLengthBytes;
+  const size_t used = std::min(key.size(), room);
+  memset(ref, 0, ref_length);
+  memcpy(ref, key.data(), used);
+  int2store(ref + room, static_cast<uint16>(used));
+}
+
+int ha_esker::rnd_pos(uchar *record, uchar *place) {
+  const size_t length = uint2korr(place + ref_length - kPlaceLengthBytes);
+  row_key_.assign(reinterpret_cast<char *>(place), length);
+  return get_row(record);
+}

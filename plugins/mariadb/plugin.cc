@@ -1,0 +1,112 @@
+// What the server loads: the engine's name, settings, and its beginning and end.
+
+#include "ha_esker.h"
+
+namespace {
+
+const char *const kDirectory = "#esker";
+
+const char *const kDurabilities[] = {"memory", "buffered", "sync", NullS};
+TYPELIB durabilities = {array_elements(kDurabilities) - 1, "",
+                        const_cast<const char **>(kDurabilities), nullptr};
+
+ulong durability_setting;
+char *memory_limit;
+
+MYSQL_SYSVAR_ENUM(durability, durability_setting, PLUGIN_VAR_RQCMDARG,
+                  "What a commit survives: memory (nothing, until it is flushed), buffered (a "
+                  "killed server), sync (a power cut)",
+                  nullptr, nullptr, 2, &durabilities);
+MYSQL_SYSVAR_STR(memory_limit, memory_limit, PLUGIN_VAR_READONLY | PLUGIN_VAR_RQCMDARG,
+                 "The memory that the engine may take, such as 512MiB", nullptr, nullptr,
+                 "256MiB");
+MYSQL_THDVAR_ULONG(lock_wait_timeout, PLUGIN_VAR_RQCMDARG,
+                   "Seconds that a statement waits for a lock; 0 is not to wait", nullptr, nullptr,
+                   5, 0, 1073741824, 0);
+
+st_mysql_sys_var *settings[] = {MYSQL_SYSVAR(durability), MYSQL_SYSVAR(memory_limit),
+                                MYSQL_SYSVAR(lock_wait_timeout), nullptr};
+
+handler *make_handler(handlerton *hton, TABLE_SHARE *share, MEM_ROOT *root) {
+  return new (root) ha_esker(hton, share);
+}
+
+bool show_status(handlerton *, THD *thd, stat_print_fn *print, ha_stat_type kind) {
+  if (kind != HA_ENGINE_STATUS) return false;
+  char *text = nullptr;
+  if (esker_db_stats(esker::catalog->db(), &text)) return true;
+  const bool failed = print(thd, "ESKER", 5, "", 0, text, strlen(text));
+  esker_string_free(text);
+  return failed;
+}
+
+bool flush_logs(handlerton *) {
+  if (!esker_db_sync(esker::catalog->db())) return false;
+  sql_print_error("ESKER: syncing the log: %s", esker_errmsg());
+  return true;
+}
+
+// A file set that the server would delete beside its own: there is none.
+const char *extensions[] = {NullS};
+
+int begin(void *place) {
+  auto *hton = static_cast<handlerton *>(place);
+  if (esker_abi_version() != ESKER_ABI_VERSION) {
+    sql_print_error("ESKER: built for interface %d, but the library's is %u", ESKER_ABI_VERSION,
+                    esker_abi_version());
+    return 1;
+  }
+  const std::string path = std::string(mysql_real_data_home) + kDirectory;
+  if (esker::Catalog::open(path.c_str(), memory_limit, &esker::catalog)) {
+    sql_print_error("ESKER: opening %s: %s", path.c_str(), esker_errmsg());
+    return 1;
+  }
+  esker::engine = hton;
+  hton->create = make_handler;
+  hton->flags = HTON_SUPPORTS_EXTENDED_KEYS;
+  hton->tablefile_extensions = extensions;
+  hton->show_status = show_status;
+  hton->flush_logs = flush_logs;
+  esker::Session::register_calls(hton);
+  sql_print_information("ESKER: engine %s for server " MYSQL_SERVER_VERSION
+                        "; mariadb-backup does not copy its tables",
+                        esker_version());
+  return 0;
+}
+
+int end(void *) {
+  delete esker::catalog;
+  esker::catalog = nullptr;
+  return 0;
+}
+
+st_mysql_storage_engine interface = {MYSQL_HANDLERTON_INTERFACE_VERSION};
+
+}  // namespace
+
+namespace esker {
+
+uint32 durability() {
+  constexpr uint32 flags[] = {ESKER_MEMORY, ESKER_BUFFERED, ESKER_SYNC};
+  return flags[durability_setting];
+}
+
+ulonglong lock_wait_ms(THD *thd) { return 1000ULL * THDVAR(thd, lock_wait_timeout); }
+
+}  // namespace esker
+
+maria_declare_plugin(esker){
+    MYSQL_STORAGE_ENGINE_PLUGIN,
+    &interface,
+    "ESKER",
+    "Esker",
+    "Tables in Esker: transactions, row locks, compressed files",
+    PLUGIN_LICENSE_GPL,
+    begin,
+    end,
+    0x0001,
+    nullptr,
+    settings,
+    "0.1",
+    MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
+} maria_declare_plugin_end;

@@ -1,0 +1,245 @@
+// One transaction per connection, and what the server asks of it.
+
+#include "session.h"
+
+#include <cstring>
+
+namespace esker {
+
+handlerton *engine;
+Catalog *catalog;
+
+namespace {
+
+Session *existing(THD *thd) { return static_cast<Session *>(thd_get_ha_data(thd, engine)); }
+
+bool has_several_statements(THD *thd) {
+  return thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
+}
+
+// The server's name of a transaction: format (8 bytes), lengths of its two parts (1 each), parts.
+std::string id_of(const XID &xid) {
+  std::string id;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    id.push_back(static_cast<char>(static_cast<ulonglong>(xid.formatID) >> shift));
+  }
+  id.push_back(static_cast<char>(xid.gtrid_length));
+  id.push_back(static_cast<char>(xid.bqual_length));
+  id.append(xid.data, static_cast<size_t>(xid.gtrid_length + xid.bqual_length));
+  return id;
+}
+
+bool xid_of(const uchar *id, size_t length, XID *xid) {
+  constexpr size_t head = 10;
+  if (length < head || length != head + id[8] + id[9]) return false;
+  if (id[8] + id[9] > XIDDATASIZE) return false;
+  ulonglong format = 0;
+  for (int at = 0; at < 8; at++) format = format << 8 | id[at];
+  const char *parts = reinterpret_cast<const char *>(id) + head;
+  xid->set(static_cast<long>(format), parts, id[8], parts + id[8], id[9]);
+  return true;
+}
+
+int note(void *state, const void *id, size_t length, uint64_t, uint64_t) {
+  XID xid;
+  if (xid_of(static_cast<const uchar *>(id), length, &xid)) {
+    static_cast<std::vector<XID> *>(state)->push_back(xid);
+  }
+  return 0;
+}
+
+// The answers that the standard of XA has for this; the server's headers do not name them.
+constexpr int kNoSuchTransaction = -4;
+constexpr int kResourceFailed = -3;
+
+// The server asks every engine, and most have no part in the transaction.
+int told_by_xid(int code) {
+  if (code == ESKER_INVALID) return kNoSuchTransaction;
+  if (code) sql_print_error("ESKER: ending a prepared transaction: %s", esker_errmsg());
+  return code ? kResourceFailed : 0;
+}
+
+}  // namespace
+
+Session *Session::of(THD *thd) {
+  Session *session = existing(thd);
+  if (!session) {
+    session = new Session;
+    thd_set_ha_data(thd, engine, session);
+  }
+  return session;
+}
+
+int Session::begin(THD *thd) {
+  if (transaction_) return 0;
+  const int level = thd_tx_isolation(thd);
+  if (level == ISO_SERIALIZABLE) {
+    my_error(ER_ISOLATION_MODE_NOT_SUPPORTED, MYF(0), "SERIALIZABLE");
+    return HA_ERR_UNSUPPORTED;
+  }
+  isolation_ = level == ISO_REPEATABLE_READ ? ESKER_SNAPSHOT : ESKER_READ_COMMITTED;
+  char owner[40];
+  snprintf(owner, sizeof owner, "connection %lu", thd_get_thread_id(thd));
+  is_in_statement_ = false;
+  return error(thd, esker_tx_begin(catalog->db(), isolation_, ESKER_LOCKING, lock_wait_ms(thd),
+                                   owner, &transaction_));
+}
+
+void Session::end() {
+  esker_tx_free(transaction_);
+  transaction_ = nullptr;
+  is_prepared_ = false;
+  writes_++;
+}
+
+int Session::enter(THD *thd) {
+  if (const int failure = begin(thd)) return failure;
+  trans_register_ha(thd, false, engine, 0);
+  if (!has_several_statements(thd)) return 0;
+  trans_register_ha(thd, true, engine, 0);
+  if (is_in_statement_) return 0;
+  if (const int code = esker_tx_savepoint(transaction_, &statement_)) return error(thd, code);
+  is_in_statement_ = true;
+  return 0;
+}
+
+int Session::error(THD *thd, int code) {
+  if (code == ESKER_DEADLOCK || code == ESKER_CONFLICT) {
+    thd->mark_transaction_to_rollback(true);
+  }
+  const int number = handler_error(code);
+  if (number == HA_ERR_INTERNAL_ERROR) sql_print_error("ESKER: %s", esker_errmsg());
+  return number;
+}
+
+int Session::commit(handlerton *, THD *thd, bool all) {
+  Session *session = existing(thd);
+  if (!session || !session->transaction_) return 0;
+  if (!all && has_several_statements(thd)) {
+    if (!session->is_in_statement_) return 0;
+    session->is_in_statement_ = false;
+    return session->error(thd, esker_tx_release(session->transaction_, session->statement_));
+  }
+  const int code = esker_tx_commit(session->transaction_, durability());
+  const int failure = code ? session->error(thd, code) : 0;
+  session->end();
+  return failure;
+}
+
+int Session::rollback(handlerton *, THD *thd, bool all) {
+  Session *session = existing(thd);
+  if (!session || !session->transaction_) return 0;
+  if (!all && has_several_statements(thd)) {
+    if (!session->is_in_statement_) return 0;
+    session->is_in_statement_ = false;
+    session->writes_++;
+    int code = esker_tx_rollback_to(session->transaction_, session->statement_);
+    if (!code) code = esker_tx_release(session->transaction_, session->statement_);
+    return session->error(thd, code);
+  }
+  // One that failed is over already; only what was prepared has anything to undo.
+  const int code =
+      session->is_prepared_ ? esker_tx_rollback(session->transaction_, durability()) : ESKER_OK;
+  const int failure = code ? session->error(thd, code) : 0;
+  session->end();
+  return failure;
+}
+
+int Session::prepare(handlerton *, THD *thd, bool all) {
+  Session *session = existing(thd);
+  if (!session || !session->transaction_) return 0;
+  if (!all && has_several_statements(thd)) return commit(engine, thd, false);
+  XID xid;
+  thd_get_xid(thd, reinterpret_cast<MYSQL_XID *>(&xid));
+  const std::string id = id_of(xid);
+  const int code = esker_tx_prepare(session->transaction_, id.data(), id.size());
+  session->is_prepared_ = code == ESKER_OK;
+  return code ? session->error(thd, code) : 0;
+}
+
+// The server asks again as long as its list was filled.
+int Session::recover(handlerton *, XID *list, uint length) {
+  static std::vector<XID> left;
+  static bool is_listed = false;
+  if (!is_listed) {
+    if (esker_db_prepared(catalog->db(), note, &left)) {
+      sql_print_error("ESKER: listing prepared transactions: %s", esker_errmsg());
+      return 0;
+    }
+    is_listed = true;
+  }
+  uint given = 0;
+  for (; given < length && !left.empty(); given++, left.pop_back()) list[given] = left.back();
+  if (given < length) is_listed = false;
+  return static_cast<int>(given);
+}
+
+int Session::commit_by_xid(handlerton *, XID *xid) {
+  const std::string id = id_of(*xid);
+  return told_by_xid(esker_db_commit_prepared(catalog->db(), id.data(), id.size(), ESKER_SYNC));
+}
+
+int Session::rollback_by_xid(handlerton *, XID *xid) {
+  const std::string id = id_of(*xid);
+  return told_by_xid(esker_db_rollback_prepared(catalog->db(), id.data(), id.size(), ESKER_SYNC));
+}
+
+int Session::savepoint_set(handlerton *, THD *thd, void *place) {
+  Session *session = existing(thd);
+  if (const int failure = session->begin(thd)) return failure;
+  uint64_t number = 0;
+  const int code = esker_tx_savepoint(session->transaction_, &number);
+  memcpy(place, &number, sizeof number);
+  return session->error(thd, code);
+}
+
+int Session::savepoint_rollback(handlerton *, THD *thd, void *place) {
+  Session *session = existing(thd);
+  uint64_t number;
+  memcpy(&number, place, sizeof number);
+  session->writes_++;
+  return session->error(thd, esker_tx_rollback_to(session->transaction_, number));
+}
+
+int Session::savepoint_release(handlerton *, THD *thd, void *place) {
+  Session *session = existing(thd);
+  uint64_t number;
+  memcpy(&number, place, sizeof number);
+  return session->error(thd, esker_tx_release(session->transaction_, number));
+}
+
+// A snapshot is taken by the first read.
+int Session::start_snapshot(handlerton *, THD *thd) {
+  Session *session = of(thd);
+  if (const int failure = session->begin(thd)) return failure;
+  trans_register_ha(thd, true, engine, 0);
+  esker_value *value = esker_value_new();
+  const int code =
+      esker_tx_get(session->transaction_, catalog->records(), "", 0, 0, value);
+  esker_value_free(value);
+  return code == ESKER_NOT_FOUND ? 0 : session->error(thd, code);
+}
+
+// What was prepared stays so, and is ended by its name.
+int Session::close_connection(handlerton *, THD *thd) {
+  delete existing(thd);
+  thd_set_ha_data(thd, engine, nullptr);
+  return 0;
+}
+
+void Session::register_calls(handlerton *to) {
+  to->commit = commit;
+  to->rollback = rollback;
+  to->prepare = prepare;
+  to->recover = recover;
+  to->commit_by_xid = commit_by_xid;
+  to->rollback_by_xid = rollback_by_xid;
+  to->savepoint_offset = sizeof(uint64_t);
+  to->savepoint_set = savepoint_set;
+  to->savepoint_rollback = savepoint_rollback;
+  to->savepoint_release = savepoint_release;
+  to->start_consistent_snapshot = start_snapshot;
+  to->close_connection = close_connection;
+}
+
+}  // namespace esker
