@@ -46,7 +46,7 @@ const BUFFER_TOO_SMALL: c_int = 19;
 const UNCHANGED: c_int = 20;
 
 /// Every code, its kind where it is an error of the engine, and its word.
-const CODES: [(c_int, Option<ErrorKind>, &CStr); 21] = [
+const CODES: [(c_int, Option<ErrorKind>, &CStr); 22] = [
     (0, None, c"ok"),
     (1, None, c"not found"),
     (2, Some(ErrorKind::Invalid), c"invalid"),
@@ -68,6 +68,7 @@ const CODES: [(c_int, Option<ErrorKind>, &CStr); 21] = [
     (OTHER, None, c"other"),
     (BUFFER_TOO_SMALL, None, c"buffer too small"),
     (UNCHANGED, None, c"unchanged"),
+    (21, Some(ErrorKind::Interrupted), c"interrupted"),
 ];
 
 /// Most bytes of a text for `esker_errmsg`, its NUL included: what is longer is a report, and cut.

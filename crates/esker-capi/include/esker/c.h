@@ -98,6 +98,7 @@ typedef struct esker_bytes {
 #define ESKER_OTHER 18            /* Something that this interface has no number for. */
 #define ESKER_BUFFER_TOO_SMALL 19 /* No failure: the size that it takes was told. */
 #define ESKER_UNCHANGED 20        /* No failure: the condition of a write does not hold. */
+#define ESKER_INTERRUPTED 21      /* Somebody ended the wait for a lock. */
 
 /* The library's ESKER_ABI_VERSION. */
 uint32_t esker_abi_version(void);

@@ -37,8 +37,17 @@ pub fn plain(core: &Core, refused: Refused, wait_max: Duration) -> Error {
         }
         Refused::Deadlock { cycle } => Error::new(ErrorKind::Deadlock, deadlock(core, &cycle)),
         Refused::TooMany { .. } => unreachable!("who has too many keys locks their keyspace"),
+        Refused::Interrupted => interrupted(),
         Refused::Closed => Error::new(ErrorKind::Closed, "the database was closed"),
     }
+}
+
+/// Somebody ended the wait of a transaction for a lock, or for what a prepared one claims.
+#[cold]
+pub fn interrupted() -> Error {
+    let message = "the transaction was told not to wait; it has what it had, and waits again once \
+                   it is told that it may (`Transaction::clear_interrupt`)";
+    Error::new(ErrorKind::Interrupted, message)
 }
 
 /// As [`plain`], for one that does not wait where others would: `Busy` then.

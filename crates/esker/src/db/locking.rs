@@ -17,6 +17,7 @@ use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lock_refusal;
 use crate::db::snapshots::SnapshotOwner;
+use crate::db::txn::locks::lock_id::TxnId;
 use crate::db::txn::locks::lock_mode::{KeyMode, Mode};
 use crate::db::txn::locks::owned_locks::OwnedLocks;
 use crate::db::txn::locks::refused::Refused;
@@ -34,6 +35,21 @@ pub fn before_write(
     key: &[u8],
 ) -> Result<()> {
     lock_key(core, state, parts, key, KeyMode::Exclusive)
+}
+
+/// A key is about to be read, and nobody is to write to it until the transaction ends.
+pub fn before_shared_read(
+    core: &Core,
+    state: &TransactionState,
+    parts: &KeyspaceParts,
+    key: &[u8],
+) -> Result<()> {
+    let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
+        owned.lock_key_or_keyspace(parts.id, key, KeyMode::Shared, patience)
+    };
+    lock(core, state, take, |owner, times| {
+        wait_for_claims(core, (parts, key), owner, times)
+    })
 }
 
 /// Any keys of a keyspace are about to be written.
@@ -94,13 +110,26 @@ fn lock_key(
     let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
         owned.lock_key_or_keyspace(parts.id, key, mode, patience)
     };
-    lock(core, state, take, |times| match mode {
-        // Whoever prepares from here on heeds the lock. Who did before is about to write, and what
-        // is read now to be written would be old by then.
-        KeyMode::Exclusive => claim_wait::wait(core, times, || {
-            core.committer.check_unclaimed(parts.id, key)
-        }),
+    lock(core, state, take, |owner, times| match mode {
+        KeyMode::Exclusive => wait_for_claims(core, (parts, key), owner, times),
         KeyMode::Shared | KeyMode::Beside => Ok(()),
+    })
+}
+
+// Whoever prepares from here on heeds the lock. Who did before is about to write, and what is read
+// now to be kept would be old by then.
+fn wait_for_claims(
+    core: &Core,
+    (parts, key): (&KeyspaceParts, &[u8]),
+    owner: TxnId,
+    times: (Duration, Duration),
+) -> Result<()> {
+    claim_wait::wait(core, times, || {
+        let unclaimed = core.committer.check_unclaimed(parts.id, key);
+        match unclaimed {
+            Err(_) if core.locks.is_interrupted(owner) => Err(lock_refusal::interrupted()),
+            unclaimed => unclaimed,
+        }
     })
 }
 
@@ -113,7 +142,7 @@ fn lock_keyspace(
     let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
         owned.lock_keyspace(parts.id, mode, patience)
     };
-    lock(core, state, take, |_| Ok(()))
+    lock(core, state, take, |_, _| Ok(()))
 }
 
 #[inline]
@@ -121,7 +150,7 @@ fn lock(
     core: &Core,
     state: &TransactionState,
     take: impl FnOnce(&mut OwnedLocks, Patience<'_>) -> Result<bool, Refused>,
-    wait_for_claims: impl FnOnce((Duration, Duration)) -> Result<()>,
+    wait_for_claims: impl FnOnce(TxnId, (Duration, Duration)) -> Result<()>,
 ) -> Result<()> {
     if state.mode() == TransactionMode::Optimistic {
         return Ok(());
@@ -139,7 +168,7 @@ fn lock(
     take(&mut locks.owned, patience)
         .map_err(|refused| lock_refusal::statement(core, refused, wait_max))?;
     // Before the snapshot is taken: what it waits for, it sees.
-    wait_for_claims((since, wait_max))?;
+    wait_for_claims(locks.owned.owner(), (since, wait_max))?;
     if !locks.has_passed {
         match state.isolation() {
             Isolation::ReadCommitted => core.committer.paused(|_| ()),

@@ -82,6 +82,7 @@ pub mod new_ends;
 pub mod write_batch;
 pub mod transaction;
 pub mod transaction_writes;
+pub mod transaction_locks;
 pub mod open;
 pub mod typed_settings;
 #[cfg(feature = "tracing")]

@@ -70,6 +70,8 @@ pub struct Transaction {
     live: LivePlace,
     /// Where files were when it began.
     first_file: FileNumber,
+    /// There while the transaction is, once anybody may interrupt it.
+    presence: Option<Arc<()>>,
 }
 
 /// What there was at one moment.
@@ -103,6 +105,7 @@ impl Transaction {
             savepoints: Vec::new(),
             live,
             first_file,
+            presence: None,
             default,
             database,
         }
@@ -189,8 +192,14 @@ impl Transaction {
 
     // The key is about to be read, to be written.
     pub(crate) fn reads_for_update(&self, parts: &Arc<KeyspaceParts>, key: &[u8]) -> Result<()> {
+        locking::before_write(self.database.core(), self.state(), parts, key)?;
+        self.depends_on(parts, key);
+        Ok(())
+    }
+
+    /// The commit fails if anybody writes to the key that is read now.
+    pub(crate) fn depends_on(&self, parts: &Arc<KeyspaceParts>, key: &[u8]) {
         let (core, state) = (self.database.core(), self.state());
-        locking::before_write(core, state, parts, key)?;
         match (state.isolation(), state.mode()) {
             (Isolation::Snapshot | Isolation::Serializable, _) => {
                 state.reads_for_update(parts, key, state.seen());
@@ -208,7 +217,6 @@ impl Transaction {
             // Nobody writes to it until the transaction has ended.
             (Isolation::ReadCommitted, TransactionMode::Locking) => {}
         }
-        Ok(())
     }
 
     /// Remembers what is written so far, to come back to. They nest.
@@ -321,6 +329,11 @@ impl Transaction {
     /// Forgets all of it, as dropping it does.
     pub fn rollback(self) {}
 
+    /// What is there for as long as the transaction.
+    pub(crate) fn presence(&mut self) -> &Arc<()> {
+        self.presence.get_or_insert_default()
+    }
+
     pub(crate) fn database(&self) -> &DatabaseRef {
         &self.database
     }
@@ -363,6 +376,10 @@ impl Drop for Transaction {
         let has_held = self.state().own().is_holding();
         // With its locks, and the view of its last read, which may have kept files and memtables.
         self.state = None;
+        if self.presence.take().is_some() {
+            // Nobody interrupts it any more; who was in the middle of that is waited for.
+            core.locks.clear_interrupt(TxnId(self.live.number));
+        }
         write_control::let_go(core);
         if has_held {
             // Perhaps nobody else points to what it kept.

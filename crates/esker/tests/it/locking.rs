@@ -1,9 +1,8 @@
 //! Locking transactions: what they forbid, who waits for whom, and what the others meet.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -966,15 +965,16 @@ fn circles_are_opened_again_and_again() {
             let bumped = |tx: &mut Transaction| {
                 for key in keys {
                     let key = key.to_string();
-                    let count = number(tx.get_for_update(db, &key)?);
+                    let count = number(match round % 2 {
+                        0 => tx.get_for_update(db, &key)?,
+                        _ => tx.get_for_share(db, &key)?,
+                    });
                     tx.put(db, &key, (count + 1).to_string())?;
                 }
                 Ok(())
             };
-            while db
-                .transaction_with(patient(Isolation::ReadCommitted), bumped)
-                .is_err()
-            {}
+            let locking = patient(Isolation::ReadCommitted);
+            while db.transaction_with(locking, bumped).is_err() {}
         }
     });
     let sum: u64 = (0..3)

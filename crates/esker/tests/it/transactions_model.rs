@@ -374,8 +374,13 @@ impl Running {
                 }
             }
             2 => {
-                let may_read = self.locks_key(world, (keyspace, &own), true);
-                let found = self.tx.get_for_update(&space, &own);
+                let is_shared = random.one_in(2);
+                let may_read = !self.is_locking
+                    || world.locks.lock_key(self.owner, keyspace, &own, !is_shared);
+                let found = match is_shared {
+                    true => self.tx.get_for_share(&space, &own),
+                    false => self.tx.get_for_update(&space, &own),
+                };
                 if !may_read {
                     assert_eq!(refusal(found), timeout_unless(false));
                     return;

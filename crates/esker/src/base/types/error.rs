@@ -43,6 +43,9 @@ pub enum ErrorKind {
     /// it. Nothing of that call happened; those others wait until the transaction is rolled back,
     /// to a savepoint before what they wait for or altogether.
     Deadlock,
+    /// Somebody ended the wait for a lock ([`Interrupter`](crate::Interrupter)). Nothing of that
+    /// call happened; the transaction has what it had.
+    Interrupted,
     /// An earlier write or sync failed, and writes are refused until the database is reopened.
     Faulted,
     /// The handle was closed.
@@ -66,6 +69,7 @@ impl ErrorKind {
             ErrorKind::Conflict => "conflict",
             ErrorKind::LockTimeout => "lock timeout",
             ErrorKind::Deadlock => "deadlock",
+            ErrorKind::Interrupted => "interrupted",
             ErrorKind::Faulted => "faulted",
             ErrorKind::Closed => "closed",
         }

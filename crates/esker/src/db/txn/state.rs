@@ -1,5 +1,6 @@
 //! One transaction under way: where it stands among others' writes, what it wrote, what it read.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +17,10 @@ use crate::flow::read::view::View;
 
 /// What a transaction knows of itself. Any thread may read in it; its owner writes.
 pub struct TransactionState {
-    options: TransactionOptions,
+    isolation: Isolation,
+    mode: TransactionMode,
+    /// How long it waits for a lock, in nanoseconds.
+    lock_timeout_ns: AtomicU64,
     /// `None` while there are none: of an optimistic one, and once they were given away.
     locks: Mutex<Option<TransactionLocks>>,
     /// The snapshot at whose number it reads, and since when what it depends on may not have
@@ -53,7 +57,9 @@ impl TransactionState {
             has_passed: false,
         });
         TransactionState {
-            options,
+            isolation: options.isolation,
+            mode: options.mode,
+            lock_timeout_ns: AtomicU64::new(nanos(options.lock_timeout)),
             locks: Mutex::new(locks),
             pin: OnceLock::new(),
             own: Mutex::default(),
@@ -109,17 +115,24 @@ impl TransactionState {
 
     /// How long it waits for a lock.
     pub fn lock_timeout(&self) -> Duration {
-        self.options.lock_timeout
+        // Relaxed: a number by itself.
+        Duration::from_nanos(self.lock_timeout_ns.load(Ordering::Relaxed))
+    }
+
+    /// It waits so long for a lock from now on.
+    pub fn set_lock_timeout(&self, timeout: Duration) {
+        self.lock_timeout_ns
+            .store(nanos(timeout), Ordering::Relaxed);
     }
 
     /// What keeps it apart from others.
     pub fn mode(&self) -> TransactionMode {
-        self.options.mode
+        self.mode
     }
 
     /// How far it is kept apart from others.
     pub fn isolation(&self) -> Isolation {
-        self.options.isolation
+        self.isolation
     }
 
     /// Its own writes.
@@ -177,4 +190,9 @@ impl TransactionState {
         let is_counted = self.isolation() == Isolation::Serializable;
         is_counted.then(|| self.reads.recorder(parts, range.clone()))
     }
+}
+
+/// 584 years are enough for whoever wants to wait for ever.
+fn nanos(timeout: Duration) -> u64 {
+    u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -92,6 +92,29 @@ impl LockTable {
         }
     }
 
+    /// Ends the wait of an owner, and refuses each that it begins later, until
+    /// [`LockTable::clear_interrupt`]. `is_alive` is asked where the owner cannot end meanwhile.
+    pub fn interrupt(&self, owner: TxnId, is_alive: impl FnOnce() -> bool) {
+        let mut waits = self.waits();
+        if !is_alive() {
+            return;
+        }
+        waits.interrupted.insert(owner);
+        if let Some(wait) = waits.waiting.get(&owner) {
+            wait.signal.raise();
+        }
+    }
+
+    /// The owner waits again for what it wants from now on.
+    pub fn clear_interrupt(&self, owner: TxnId) {
+        self.waits().interrupted.remove(&owner);
+    }
+
+    /// Whether the owner was told not to wait.
+    pub fn is_interrupted(&self, owner: TxnId) -> bool {
+        self.waits().interrupted.contains(&owner)
+    }
+
     /// What the table holds and has counted.
     pub fn statistics(&self) -> LockStatistics {
         let mut statistics = LockStatistics {
@@ -177,6 +200,9 @@ impl LockTable {
         if waits.is_closed {
             return Err(Refused::Closed);
         }
+        if waits.interrupted.contains(&owner) {
+            return Err(Refused::Interrupted);
+        }
         let (id, since) = (wait.id, wait.since);
         let attempt = {
             let mut stripe = self.stripe(id);
@@ -217,8 +243,8 @@ impl LockTable {
         }
     }
 
-    /// Ends a wait: `Ok` if the owner has the lock, else `Timeout` or `Closed`, or `Deadlock` with
-    /// itself alone where it gives way.
+    /// Ends a wait: `Ok` if the owner has the lock, else `Timeout`, `Interrupted` or `Closed`, or
+    /// `Deadlock` with itself alone where it gives way.
     pub(in crate::db::txn::locks) fn end_wait(
         &self,
         owner: TxnId,
@@ -235,6 +261,7 @@ impl LockTable {
                 let cycle = vec![waiter];
                 Err(Refused::Deadlock { cycle })
             }
+            (Some(_), None) if waits.interrupted.contains(&owner) => Err(Refused::Interrupted),
             (Some((holder, name)), None) => {
                 waits.counts.timeouts += 1;
                 Err(Refused::Timeout { holder, name })

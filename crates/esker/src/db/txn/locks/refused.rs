@@ -25,6 +25,8 @@ pub enum Refused {
         /// How many it may have.
         locks_max: usize,
     },
+    /// Somebody ended the wait.
+    Interrupted,
     /// The database is closed, and nobody waits for locks any more.
     Closed,
 }

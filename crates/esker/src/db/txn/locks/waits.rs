@@ -17,7 +17,7 @@
 //!   lets go of everything and wakes whom it held up. If it has it and begins to wait for another,
 //!   the search goes on from there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +32,8 @@ pub struct Waits {
     pub is_closed: bool,
     /// Those whose wait began and has not been ended by themselves: some may have their lock.
     pub waiting: BTreeMap<TxnId, Wait>,
+    /// Those that somebody told not to wait, until they say that they do again.
+    pub interrupted: BTreeSet<TxnId>,
     /// What happened so far.
     pub counts: WaitCounts,
 }
@@ -47,7 +49,8 @@ pub struct Wait {
     pub mode: Mode,
     /// Since when, by the monotonic clock.
     pub since: Duration,
-    /// Raised when it is granted, when it gives way, and when the table is closed.
+    /// Raised when it is granted, when it gives way, when somebody ends the wait, and when the
+    /// table is closed.
     pub signal: Arc<Signal>,
     /// Whether it is to let go of all that it has, for a transaction that would wait for itself.
     pub gives_way: bool,

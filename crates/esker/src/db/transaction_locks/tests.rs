@@ -1,0 +1,280 @@
+//! Tests of shared locks, of locks without a read, and of waits that somebody else ends.
+#![allow(clippy::disallowed_methods, reason = "only real threads wait")]
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
+use crate::base::types::error::ErrorKind;
+use crate::db::cursor::DbCursor;
+use crate::db::handle::Db;
+use crate::db::iterator::Iter;
+use crate::db::ordered_commit::OrderedCommit;
+use crate::db::prepared_transaction::PreparedTransaction;
+use crate::db::snapshot::Snapshot;
+use crate::db::transaction::Transaction;
+use crate::db::transaction_locks::Interrupter;
+use crate::db::txn::locks::lock_id::TxnId;
+use crate::db::write_batch::WriteBatch;
+
+const LONG: Duration = Duration::from_secs(600);
+
+fn locking(isolation: Isolation, lock_timeout: Duration) -> TransactionOptions {
+    TransactionOptions {
+        isolation,
+        mode: TransactionMode::Locking,
+        lock_timeout,
+    }
+}
+
+fn at_once(db: &Db) -> Transaction {
+    db.begin_with(locking(Isolation::ReadCommitted, Duration::ZERO))
+}
+
+fn patient(db: &Db) -> Transaction {
+    db.begin_with(locking(Isolation::ReadCommitted, LONG))
+}
+
+/// Returns once somebody waits for a lock.
+fn until_somebody_waits(db: &Db) {
+    let begun = Instant::now();
+    while db.stats().locks.waiting_count == 0 {
+        assert!(begun.elapsed() < LONG, "nobody waits");
+        thread::yield_now();
+    }
+}
+
+fn opened() -> (tempfile::TempDir, Db) {
+    let dir = tempfile::tempdir().unwrap();
+    let db = Db::open(dir.path()).unwrap();
+    db.put("a", "1").unwrap();
+    (dir, db)
+}
+
+#[test]
+fn a_shared_key_is_read_by_all_and_written_by_nobody() {
+    let (_dir, db) = opened();
+    for isolation in [
+        Isolation::ReadCommitted,
+        Isolation::Snapshot,
+        Isolation::Serializable,
+    ] {
+        let begin = || db.begin_with(locking(isolation, Duration::ZERO));
+        let (first, second, mut third) = (begin(), begin(), begin());
+        assert_eq!(first.get_for_share(&db, "a").unwrap().unwrap(), "1");
+        assert_eq!(second.get_for_share(&db, "a").unwrap().unwrap(), "1");
+        let refused = third.put(&db, "a", "2").unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::LockTimeout, "{isolation:?}");
+        let refused = third.get_for_update(&db, "a").unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::LockTimeout, "{isolation:?}");
+        first.commit().unwrap();
+        let refused = third.put(&db, "a", "2").unwrap_err();
+        assert_eq!(
+            refused.kind(),
+            ErrorKind::LockTimeout,
+            "one still shares it"
+        );
+        drop(second);
+        third.put(&db, "a", "1").unwrap();
+        third.commit().unwrap();
+    }
+}
+
+#[test]
+fn who_shares_alone_writes_and_who_has_it_for_itself_is_waited_for() {
+    let (_dir, db) = opened();
+    let mut first = at_once(&db);
+    first.get_for_share(&db, "a").unwrap();
+    first.put(&db, "a", "2").unwrap();
+    let second = at_once(&db);
+    let refused = second.get_for_share(&db, "a").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::LockTimeout);
+    first.commit().unwrap();
+    assert_eq!(second.get_for_share(&db, "a").unwrap().unwrap(), "2");
+}
+
+#[test]
+fn of_two_that_share_and_write_the_second_is_a_deadlock() {
+    let (_dir, db) = opened();
+    let (mut first, mut second) = (patient(&db), patient(&db));
+    first.get_for_share(&db, "a").unwrap();
+    second.get_for_share(&db, "a").unwrap();
+    thread::scope(|scope| {
+        let writes = scope.spawn(|| {
+            first.put(&db, "a", "2").unwrap();
+            first.commit().unwrap();
+        });
+        until_somebody_waits(&db);
+        let refused = second.put(&db, "a", "3").unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Deadlock);
+        drop(second);
+        writes.join().unwrap();
+    });
+    assert_eq!(db.get("a").unwrap().unwrap(), "2");
+}
+
+#[test]
+fn a_shared_lock_goes_with_the_savepoint_behind_which_it_was_taken() {
+    let (_dir, db) = opened();
+    let (mut first, mut second) = (at_once(&db), at_once(&db));
+    first.set_savepoint();
+    first.get_for_share(&db, "a").unwrap();
+    assert!(second.put(&db, "a", "2").is_err());
+    first.rollback_to_savepoint().unwrap();
+    second.put(&db, "a", "2").unwrap();
+}
+
+#[test]
+fn an_optimistic_transaction_fails_if_others_write_to_what_it_shares() {
+    let (_dir, db) = opened();
+    for isolation in [Isolation::ReadCommitted, Isolation::Snapshot] {
+        let mut tx = db.begin_with(TransactionOptions {
+            isolation,
+            ..TransactionOptions::default()
+        });
+        tx.get_for_share(&db, "a").unwrap();
+        db.put("a", "1").unwrap();
+        tx.put(&db, "b", "1").unwrap();
+        assert_eq!(tx.commit().unwrap_err().kind(), ErrorKind::Conflict);
+    }
+}
+
+#[test]
+fn a_key_that_is_not_there_is_locked_without_a_read() {
+    let (_dir, db) = opened();
+    let first = at_once(&db);
+    first.lock_for_update(&db, "name").unwrap();
+    let mut second = at_once(&db);
+    for refused in [
+        second.lock_for_share(&db, "name").unwrap_err(),
+        second.lock_for_update(&db, "name").unwrap_err(),
+        second.put(&db, "name", "taken").unwrap_err(),
+    ] {
+        assert_eq!(refused.kind(), ErrorKind::LockTimeout);
+    }
+    drop(first);
+    second.lock_for_share(&db, "name").unwrap();
+    at_once(&db).lock_for_share(&db, "name").unwrap();
+}
+
+#[test]
+fn a_keyspace_of_another_database_is_refused() {
+    let (_dir, db) = opened();
+    let (_other_dir, other) = opened();
+    let tx = at_once(&db);
+    for refused in [
+        tx.get_for_share(&other, "a").unwrap_err(),
+        tx.lock_for_share(&other, "a").unwrap_err(),
+        tx.lock_for_update(&other, "a").unwrap_err(),
+    ] {
+        assert_eq!(refused.kind(), ErrorKind::Invalid);
+    }
+}
+
+#[test]
+fn how_long_it_waits_changes_between_calls() {
+    let (_dir, db) = opened();
+    let mut first = at_once(&db);
+    first.put(&db, "a", "2").unwrap();
+    let mut second = patient(&db);
+    second.set_lock_timeout(Duration::from_millis(20));
+    let begun = Instant::now();
+    let refused = second.put(&db, "a", "3").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::LockTimeout);
+    assert!(begun.elapsed() >= Duration::from_millis(20));
+    assert!(refused.message().contains("0.020 s"), "{refused}");
+    second.set_lock_timeout(Duration::MAX);
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| second.put(&db, "a", "3"));
+        until_somebody_waits(&db);
+        first.commit().unwrap();
+        waits.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_wait_ends_when_it_is_interrupted_and_what_comes_after_it() {
+    let (_dir, db) = opened();
+    let mut first = at_once(&db);
+    first.put(&db, "a", "2").unwrap();
+    let mut second = patient(&db);
+    let interrupter = second.interrupter();
+    second.put(&db, "b", "1").unwrap();
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| second.put(&db, "a", "3"));
+        until_somebody_waits(&db);
+        interrupter.interrupt();
+        let refused = waits.join().unwrap().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Interrupted);
+    });
+    // It stays so, for what it would have to wait for.
+    let refused = second.get_for_share(&db, "a").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Interrupted);
+    second.put(&db, "c", "1").unwrap();
+    second.clear_interrupt();
+    first.commit().unwrap();
+    second.put(&db, "a", "3").unwrap();
+    second.commit().unwrap();
+    for key in ["b", "c"] {
+        assert!(db.contains_key(key).unwrap());
+    }
+}
+
+#[test]
+fn a_wait_for_a_prepared_transaction_is_interrupted_too() {
+    let (_dir, db) = opened();
+    let mut first = db.begin();
+    first.put(&db, "a", "2").unwrap();
+    let prepared = first.prepare("first").unwrap();
+    for share in [false, true] {
+        let mut second = patient(&db);
+        let interrupter = second.interrupter();
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| match share {
+                true => second.lock_for_share(&db, "a"),
+                false => second.lock_for_update(&db, "a"),
+            });
+            // Before it waits or while it does: nobody can tell, and it ends either way.
+            thread::yield_now();
+            interrupter.interrupt();
+            let refused = waits.join().unwrap().unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Interrupted);
+        });
+    }
+    prepared.commit().unwrap();
+}
+
+#[test]
+fn who_is_gone_is_not_interrupted() {
+    let (_dir, db) = opened();
+    let mut tx = patient(&db);
+    let (number, interrupter) = (tx.number(), tx.interrupter());
+    let other = interrupter.clone();
+    let core = std::sync::Arc::clone(tx.database().core());
+    interrupter.interrupt();
+    assert!(core.locks.is_interrupted(TxnId(number)));
+    drop(tx);
+    assert!(!core.locks.is_interrupted(TxnId(number)));
+    other.interrupt();
+    assert!(
+        !core.locks.is_interrupted(TxnId(number)),
+        "nothing is kept of it"
+    );
+    drop(core);
+    db.close().unwrap();
+    drop(db);
+    other.interrupt();
+}
+
+#[test]
+fn handles_go_to_other_threads() {
+    fn goes<T: Send>() {}
+    goes::<Transaction>();
+    goes::<PreparedTransaction>();
+    goes::<OrderedCommit>();
+    goes::<Interrupter>();
+    goes::<Snapshot>();
+    goes::<WriteBatch>();
+    goes::<DbCursor>();
+    goes::<Iter>();
+}
