@@ -16,7 +16,7 @@ use crate::db::claim_wait;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lock_refusal;
-use crate::db::snapshots::SnapshotOwner;
+use crate::db::snapshots::{SnapshotOwner, Ticket};
 use crate::db::txn::locks::lock_id::TxnId;
 use crate::db::txn::locks::lock_mode::{KeyMode, Mode};
 use crate::db::txn::locks::owned_locks::OwnedLocks;
@@ -90,14 +90,17 @@ pub fn take_snapshot(core: &Core, state: &TransactionState) {
     if state.isolation() == Isolation::ReadCommitted {
         return;
     }
-    state.pinned(|| {
-        let now = core.env.clock.monotonic();
-        // As a snapshot: between reading the number and registering it nothing may come.
-        core.committer.paused(|_| {
-            let seen = core.committer.visible();
-            core.snapshots.take(seen, now, SnapshotOwner::Transaction)
-        })
-    });
+    state.pinned(|| register(core));
+}
+
+/// Registers this moment, for a transaction whose reads are to see it.
+pub fn register(core: &Core) -> Ticket {
+    let now = core.env.clock.monotonic();
+    // As a snapshot: between reading the number and registering it nothing may come.
+    core.committer.paused(|_| {
+        let seen = core.committer.visible();
+        core.snapshots.take(seen, now, SnapshotOwner::Transaction)
+    })
 }
 
 fn lock_key(

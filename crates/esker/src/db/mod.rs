@@ -83,6 +83,7 @@ pub mod write_batch;
 pub mod transaction;
 pub mod transaction_writes;
 pub mod transaction_locks;
+pub mod transaction_reads;
 pub mod open;
 pub mod typed_settings;
 #[cfg(feature = "tracing")]

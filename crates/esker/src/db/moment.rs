@@ -39,6 +39,8 @@ pub enum When<'a> {
     At(SeqNo),
     /// What a transaction sees, its own writes among it.
     Within(&'a TransactionState),
+    /// All that is committed, whatever the transaction's snapshot, and its own writes.
+    Latest(&'a TransactionState),
 }
 
 /// What a cursor reads.
@@ -62,6 +64,17 @@ pub struct Source {
     pub recorder: Option<Box<ScanRecorder>>,
 }
 
+impl<'a> When<'a> {
+    /// The transaction whose own writes are read.
+    #[inline]
+    pub fn transaction(self) -> Option<&'a TransactionState> {
+        match self {
+            When::Within(transaction) | When::Latest(transaction) => Some(transaction),
+            When::Now | When::At(_) => None,
+        }
+    }
+}
+
 impl Moment<'_> {
     /// The number at which is read. To be taken after the view: what the view lacks was written
     /// later, so what the reader sees is a prefix of the writes either way.
@@ -69,7 +82,9 @@ impl Moment<'_> {
     pub fn seqno(&self) -> SeqNo {
         match self.at {
             When::At(seqno) => seqno,
-            When::Now | When::Within(_) => self.database.core().committer.visible(),
+            When::Now | When::Within(_) | When::Latest(_) => {
+                self.database.core().committer.visible()
+            }
         }
     }
 
@@ -96,15 +111,20 @@ impl Moment<'_> {
     pub fn look(&self) -> Result<(Arc<View>, ReadAt)> {
         let core = self.database.core();
         check(core)?;
-        if let When::Within(transaction) = self.at {
-            locking::take_snapshot(core, transaction);
+        match self.at {
+            When::Within(transaction) => locking::take_snapshot(core, transaction),
+            When::Latest(transaction) => transaction.check_latest()?,
+            When::Now | When::At(_) => {}
         }
         let view = self.parts.current.view();
         // Before the number: what ended in between may have been given another end.
         let now_unix_ms = now_unix_ms(core, self.parts);
         let seqno = self.seqno();
         let (view, visibility) = match self.at {
-            When::Within(transaction) => transaction.view(self.parts, view, seqno)?,
+            When::Within(transaction) => {
+                transaction.view(self.parts, view, transaction.reads_at(seqno))?
+            }
+            When::Latest(transaction) => transaction.view(self.parts, view, seqno)?,
             When::Now | When::At(_) => (view, Visibility::at(seqno)),
         };
         Ok((view, self.read_at(visibility, now_unix_ms)))
@@ -118,13 +138,13 @@ impl Moment<'_> {
             cost_meter: CostMeter::through(&view.parts().levels, &self.parts.read_cost),
             view,
             at,
-            is_within: matches!(self.at, When::Within(_)),
+            is_within: self.at.transaction().is_some(),
             recorder: match self.at {
                 When::Within(transaction) => {
                     let recorder = transaction.reads_range(self.parts, &range);
                     recorder.map(Box::new)
                 }
-                When::Now | When::At(_) => None,
+                When::Now | When::At(_) | When::Latest(_) => None,
             },
             range,
         }

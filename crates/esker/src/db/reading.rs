@@ -13,7 +13,6 @@ use crate::db::iterator::Iter;
 use crate::db::keyspace_time::now_unix_ms;
 use crate::db::locking;
 use crate::db::moment::{Moment, When, check};
-use crate::db::txn::state::TransactionState;
 use crate::flow::read::get::{ReadAt, Stored, Valued, contains, expiry, get, get_valued, stored};
 use crate::flow::read::lasting::get_lasting;
 use crate::flow::read::multi_get::multi_get;
@@ -26,8 +25,8 @@ impl Moment<'_> {
         let core = self.database.core();
         check(core)?;
         core.statistics.add(Ticker::Gets, 1);
-        if let When::Within(transaction) = self.at {
-            return self.read_within(transaction, &[key], &read);
+        if self.at.transaction().is_some() {
+            return self.read_within(&[key], &read);
         }
         let view = self.parts.current.load();
         // Before the number, as in `look`.
@@ -42,13 +41,14 @@ impl Moment<'_> {
     #[inline(never)]
     fn read_within<T>(
         &self,
-        transaction: &TransactionState,
         keys: &[&[u8]],
         read: &dyn Fn(&View, &ReadAt) -> Result<T>,
     ) -> Result<T> {
-        let core = self.database.core();
-        for key in keys {
-            locking::before_read(core, transaction, self.parts, key)?;
+        if let When::Within(transaction) = self.at {
+            let core = self.database.core();
+            for key in keys {
+                locking::before_read(core, transaction, self.parts, key)?;
+            }
         }
         let (view, at) = self.look()?;
         read(&view, &at)
@@ -95,8 +95,8 @@ impl Moment<'_> {
         check(core)?;
         core.statistics.add(Ticker::Gets, keys.len() as u64);
         let read = |view: &View, at: &ReadAt| multi_get(view, &keys, at).into_iter().collect();
-        if let When::Within(transaction) = self.at {
-            return self.read_within(transaction, &keys, &read);
+        if self.at.transaction().is_some() {
+            return self.read_within(&keys, &read);
         }
         let (view, at) = self.look()?;
         read(&view, &at)

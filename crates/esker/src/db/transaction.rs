@@ -10,6 +10,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::user_code;
 use crate::db::committing;
+use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
@@ -17,7 +18,7 @@ use crate::db::locking;
 use crate::db::moment::{Moment, When};
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::settling;
-use crate::db::snapshots::SnapshotOwner;
+use crate::db::snapshots::{SnapshotOwner, Ticket};
 use crate::db::txn::live::LivePlace;
 use crate::db::txn::locks::lock_id::TxnId;
 use crate::db::txn::locks::owned_locks::{LockMark, OwnedLocks};
@@ -72,6 +73,16 @@ pub struct Transaction {
     first_file: FileNumber,
     /// There while the transaction is, once anybody may interrupt it.
     presence: Option<Arc<()>>,
+    /// The moment that its plain reads see, if it was chosen.
+    chosen: Option<ChosenMoment>,
+}
+
+/// A registered moment.
+#[derive(Clone, Copy)]
+pub(crate) struct ChosenMoment {
+    pub ticket: Ticket,
+    /// Where files were then.
+    pub first_file: FileNumber,
 }
 
 /// What there was at one moment.
@@ -106,6 +117,7 @@ impl Transaction {
             live,
             first_file,
             presence: None,
+            chosen: None,
             default,
             database,
         }
@@ -154,6 +166,7 @@ impl Transaction {
         TransactionKeyspace {
             transaction: self,
             parts: Arc::clone(parts.expect("a transaction reads keyspaces of its own database")),
+            at: When::Within(self.state()),
             read: keyspace.read_options(),
         }
     }
@@ -187,7 +200,7 @@ impl Transaction {
     ) -> Result<Option<Bytes>> {
         let (parts, key) = (keyspace.parts_in(&self.database)?, key.as_ref());
         self.reads_for_update(parts, key)?;
-        self.moment_of(parts).get(key)
+        self.moment_for_update(parts).get(key)
     }
 
     // The key is about to be read, to be written.
@@ -342,12 +355,32 @@ impl Transaction {
         self.state.as_ref().expect("there until dropped")
     }
 
+    /// Its plain reads see that moment from now on; says which they saw before.
+    pub(crate) fn choose(&mut self, chosen: Option<ChosenMoment>) -> Option<ChosenMoment> {
+        let state = self.state.as_mut().expect("there until dropped");
+        state.choose(chosen.map(|chosen| chosen.ticket.seqno));
+        std::mem::replace(&mut self.chosen, chosen)
+    }
+
     pub(crate) fn moment_of<'a>(&'a self, parts: &'a Arc<KeyspaceParts>) -> Moment<'a> {
         Moment {
             database: &self.database,
             parts,
             at: When::Within(self.state()),
             options: ReadOptions::default(),
+        }
+    }
+
+    /// Where a key is read that was locked just now, or counts from now on: under `ReadCommitted`
+    /// that is what is committed by now, also where a moment was chosen for plain reads.
+    pub(crate) fn moment_for_update<'a>(&'a self, parts: &'a Arc<KeyspaceParts>) -> Moment<'a> {
+        let at = match self.state().isolation() {
+            Isolation::ReadCommitted => When::Latest(self.state()),
+            Isolation::Snapshot | Isolation::Serializable => When::Within(self.state()),
+        };
+        Moment {
+            at,
+            ..self.moment_of(parts)
         }
     }
 }
@@ -387,21 +420,38 @@ impl Drop for Transaction {
         }
         worker::tidy(core);
         core.transactions.end(self.live);
-        let Some(pin) = pin else { return };
-        core.snapshots.release(pin);
-        // Only files that were written meanwhile can have kept anything for it.
-        if core.numbers.peek() != self.first_file {
-            worker::wake(core);
-            settling::released(core, pin.seqno);
+        if let Some(ChosenMoment { ticket, first_file }) = self.chosen {
+            release(core, ticket, first_file);
+        }
+        if let Some(pin) = pin {
+            release(core, pin, self.first_file);
         }
     }
 }
 
-/// One keyspace as a transaction sees it. Made by [`Transaction::of`].
+/// Nobody reads at that moment any more, when the next file was `first_file`.
+pub(crate) fn release(core: &Arc<Core>, ticket: Ticket, first_file: FileNumber) {
+    core.snapshots.release(ticket);
+    // Only files that were written meanwhile can have kept anything for it.
+    if core.numbers.peek() != first_file {
+        worker::wake(core);
+        settling::released(core, ticket.seqno);
+    }
+}
+
+/// One keyspace as a transaction sees it. Made by [`Transaction::of`] and [`Transaction::latest`].
 pub struct TransactionKeyspace<'a> {
     transaction: &'a Transaction,
     parts: Arc<KeyspaceParts>,
+    at: When<'a>,
     read: ReadOptions,
+}
+
+impl<'a> TransactionKeyspace<'a> {
+    /// The same keyspace at another moment.
+    pub(crate) fn at(self, at: When<'a>) -> TransactionKeyspace<'a> {
+        TransactionKeyspace { at, ..self }
+    }
 }
 
 inherent_reads!(TransactionKeyspace<'_>);
@@ -409,6 +459,7 @@ inherent_reads!(TransactionKeyspace<'_>);
 impl AtMoment for TransactionKeyspace<'_> {
     fn moment(&self) -> Moment<'_> {
         Moment {
+            at: self.at,
             options: self.read,
             ..self.transaction.moment_of(&self.parts)
         }

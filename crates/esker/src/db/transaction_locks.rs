@@ -49,7 +49,7 @@ impl Transaction {
         let key = key.as_ref();
         self.lock_for_share(keyspace, key)?;
         let parts = keyspace.parts_in(self.database())?;
-        self.moment_of(parts).get(key)
+        self.moment_for_update(parts).get(key)
     }
 
     /// Does to a key what [`Transaction::get_for_update`] does, and reads nothing. The key need not

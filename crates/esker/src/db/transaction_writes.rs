@@ -123,7 +123,7 @@ impl Transaction {
         let (parts, key) = (keyspace.parts_in(self.database())?, key.as_ref());
         self.reads_for_update(parts, key)?;
         // Kept until its segment is held.
-        let (_view, stored) = self.moment_of(parts).stored(key)?;
+        let (_view, stored) = self.moment_for_update(parts).stored(key)?;
         let Some(stored) = stored else {
             return Ok(false);
         };

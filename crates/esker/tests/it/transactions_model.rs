@@ -193,6 +193,8 @@ struct Running {
     is_locking: bool,
     /// How many commits there were at its snapshot, once there is one.
     begun: Option<usize>,
+    /// How many there were at the moment that it chose for its plain reads, if it did.
+    chosen: Option<usize>,
     writes: Vec<Write>,
     /// How many writes there were, and what it had locked.
     savepoints: Vec<(usize, Locks)>,
@@ -275,6 +277,7 @@ impl World {
             tx: self.db.begin_with(options(isolation, mode)),
             isolation,
             begun: (!is_locking).then_some(self.commits.len()),
+            chosen: None,
             writes: Vec::new(),
             savepoints: Vec::new(),
             reads: Vec::new(),
@@ -298,9 +301,18 @@ impl Running {
     /// What it must see.
     fn sees(&self, world: &World) -> State {
         let last = match self.isolation {
-            Isolation::ReadCommitted => world.commits.len(),
+            Isolation::ReadCommitted => self.chosen.unwrap_or(world.commits.len()),
             _ => self.begun.unwrap_or(world.commits.len()),
         };
+        self.sees_at(world, last)
+    }
+
+    /// What it must see of what is committed by now.
+    fn sees_latest(&self, world: &World) -> State {
+        self.sees_at(world, world.commits.len())
+    }
+
+    fn sees_at(&self, world: &World, last: usize) -> State {
         let mut state = world.commits[last - 1].1.clone();
         self.writes.iter().for_each(|write| write.apply(&mut state));
         state
@@ -354,7 +366,7 @@ impl Running {
         let space = world.spaces[keyspace].clone();
         let state = self.sees(world);
         let expected = state.get(&(keyspace, own.clone())).cloned();
-        match random.below(14) {
+        match random.below(17) {
             what @ 0..=1 => {
                 let may_read = self.locks_key(world, (keyspace, &own), false);
                 let is_found = match what {
@@ -374,12 +386,24 @@ impl Running {
                 }
             }
             2 => {
+                let state = match self.isolation {
+                    Isolation::ReadCommitted => self.sees_latest(world),
+                    _ => state,
+                };
+                let expected = state.get(&(keyspace, own.clone())).cloned();
                 let is_shared = random.one_in(2);
                 let may_read = !self.is_locking
                     || world.locks.lock_key(self.owner, keyspace, &own, !is_shared);
-                let found = match is_shared {
-                    true => self.tx.get_for_share(&space, &own),
-                    false => self.tx.get_for_update(&space, &own),
+                let found = match (is_shared, random.one_in(2)) {
+                    (true, _) => self.tx.get_for_share(&space, &own),
+                    (false, true) => self.tx.get_for_update(&space, &own),
+                    (false, false) => {
+                        let found = self.tx.multi_get_for_update(&space, &[&own, &own]);
+                        found.map(|mut found| {
+                            assert_eq!(found[0], found[1]);
+                            found.remove(0)
+                        })
+                    }
                 };
                 if !may_read {
                     assert_eq!(refusal(found), timeout_unless(false));
@@ -413,6 +437,8 @@ impl Running {
                     world.locks.put_back(self.owner, held);
                 }
             },
+            7 => self.reads_latest(world, keyspace, &own),
+            8 => self.chooses(world, random.one_in(3)),
             _ => {
                 let write = Write::random(random, number);
                 let may_write = !self.is_locking || write.claim(&mut world.locks, self.owner);
@@ -425,6 +451,42 @@ impl Running {
                     self.writes.push(write);
                 }
             }
+        }
+    }
+
+    /// Whatever its snapshot: all that is committed, and its own writes.
+    fn reads_latest(&mut self, world: &World, keyspace: usize, key: &[u8]) {
+        let latest = self.tx.latest(&world.spaces[keyspace]);
+        if self.isolation == Isolation::Serializable {
+            let told = (refusal(latest.get(key)), refusal(latest.iter()));
+            let invalid = Some(ErrorKind::Invalid);
+            return assert_eq!(told, (invalid, invalid));
+        }
+        let state = self.sees_latest(world);
+        let expected = state.get(&(keyspace, key.to_vec()));
+        let found = latest.get(key).unwrap();
+        assert_eq!(found.as_deref(), expected.map(|value| &value[..]));
+        let rows = latest.iter().unwrap().map(|row| row.unwrap().1.to_vec());
+        let expected = state.iter().filter(|((of, _), _)| *of == keyspace);
+        let expected: Vec<_> = expected.map(|(_, value)| value.clone()).collect();
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
+    }
+
+    /// Another moment for its plain reads, or none.
+    fn chooses(&mut self, world: &World, is_cleared: bool) {
+        if is_cleared {
+            self.tx.clear_snapshot().unwrap();
+            self.chosen = None;
+            return;
+        }
+        let told = refusal(self.tx.set_snapshot());
+        if self.isolation == Isolation::ReadCommitted {
+            assert_eq!(told, None);
+            self.chosen = Some(world.commits.len());
+        } else {
+            let is_late = self.begun.is_some();
+            assert_eq!(told, is_late.then_some(ErrorKind::Invalid));
+            self.stands(world);
         }
     }
 

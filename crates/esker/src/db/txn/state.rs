@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
-use crate::base::types::error::Result;
+use crate::base::types::error::{Error, Result};
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::db::keyspace::KeyspaceParts;
@@ -26,6 +26,9 @@ pub struct TransactionState {
     /// The snapshot at whose number it reads, and since when what it depends on may not have
     /// changed. It keeps the traces of what others write.
     pin: OnceLock<Ticket>,
+    /// At which number plain reads see what is committed, under `ReadCommitted`, where somebody
+    /// asked for one moment for several of them. Whoever sets it keeps it registered.
+    chosen: Option<SeqNo>,
     own: Mutex<OwnWrites>,
     reads: ReadSet,
     for_update: Mutex<Vec<ForUpdate>>,
@@ -62,6 +65,7 @@ impl TransactionState {
             lock_timeout_ns: AtomicU64::new(nanos(options.lock_timeout)),
             locks: Mutex::new(locks),
             pin: OnceLock::new(),
+            chosen: None,
             own: Mutex::default(),
             reads: ReadSet::default(),
             for_update: Mutex::default(),
@@ -141,19 +145,42 @@ impl TransactionState {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// From now on plain reads see what was committed at that number, which is registered; with
+    /// `None` each sees what is committed by then. For `ReadCommitted`.
+    pub fn choose(&mut self, seqno: Option<SeqNo>) {
+        assert_eq!(self.isolation(), Isolation::ReadCommitted);
+        self.chosen = seqno;
+    }
+
+    /// The number at which a plain read sees what is committed; `now` is the last write that
+    /// everybody sees.
+    pub fn reads_at(&self, now: SeqNo) -> SeqNo {
+        match self.isolation() {
+            Isolation::ReadCommitted => self.chosen.unwrap_or(now),
+            Isolation::Snapshot | Isolation::Serializable => self.seen(),
+        }
+    }
+
+    /// Whether it may read what is committed by now. Errors: `Invalid` under `Serializable`.
+    pub fn check_latest(&self) -> Result<()> {
+        match self.isolation() {
+            Isolation::ReadCommitted | Isolation::Snapshot => Ok(()),
+            Isolation::Serializable => Err(Error::invalid(
+                "a serializable transaction reads nothing later than its snapshot, or it would \
+                 have no place in the order of all; begin it with another isolation",
+            )),
+        }
+    }
+
     /// What a read of that keyspace sees: `view`, and in front of it the transaction's own writes.
-    /// `now` is the last write that everybody sees, asked for after the view. Errors: `Invalid`
-    /// when the keyspace's comparator panics.
+    /// `committed` is the last write of others that it sees; the last that everybody sees is to be
+    /// asked for after the view. Errors: `Invalid` when the keyspace's comparator panics.
     pub fn view(
         &self,
         parts: &KeyspaceParts,
         view: Arc<View>,
-        now: SeqNo,
+        committed: SeqNo,
     ) -> Result<(Arc<View>, Visibility)> {
-        let committed = match self.isolation() {
-            Isolation::ReadCommitted => now,
-            Isolation::Snapshot | Isolation::Serializable => self.seen(),
-        };
         self.own().in_front_of(parts, view, committed)
     }
 
