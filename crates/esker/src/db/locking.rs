@@ -48,7 +48,9 @@ pub fn before_shared_read(
         owned.lock_key_or_keyspace(parts.id, key, KeyMode::Shared, patience)
     };
     lock(core, state, take, |owner, times| {
-        wait_for_claims(core, (parts, key), owner, times)
+        wait_for_claims(core, owner, times, || {
+            core.committer.check_unclaimed(parts.id, key)
+        })
     })
 }
 
@@ -59,6 +61,23 @@ pub fn before_range_write(
     parts: &KeyspaceParts,
 ) -> Result<()> {
     lock_keyspace(core, state, parts, Mode::Exclusive)
+}
+
+/// A keyspace as a whole is locked until the transaction ends, whatever is done in it then.
+pub fn whole(
+    core: &Core,
+    state: &TransactionState,
+    parts: &KeyspaceParts,
+    mode: KeyMode,
+) -> Result<()> {
+    let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
+        owned.lock_keyspace(parts.id, mode.whole(), patience)
+    };
+    lock(core, state, take, |owner, times| {
+        wait_for_claims(core, owner, times, || {
+            core.committer.check_keyspace_unclaimed(parts.id)
+        })
+    })
 }
 
 /// A key is about to be read; it counts if all that is read does.
@@ -114,7 +133,9 @@ fn lock_key(
         owned.lock_key_or_keyspace(parts.id, key, mode, patience)
     };
     lock(core, state, take, |owner, times| match mode {
-        KeyMode::Exclusive => wait_for_claims(core, (parts, key), owner, times),
+        KeyMode::Exclusive => wait_for_claims(core, owner, times, || {
+            core.committer.check_unclaimed(parts.id, key)
+        }),
         KeyMode::Shared | KeyMode::Beside => Ok(()),
     })
 }
@@ -123,16 +144,13 @@ fn lock_key(
 // now to be kept would be old by then.
 fn wait_for_claims(
     core: &Core,
-    (parts, key): (&KeyspaceParts, &[u8]),
     owner: TxnId,
     times: (Duration, Duration),
+    check: impl Fn() -> Result<()>,
 ) -> Result<()> {
-    claim_wait::wait(core, times, || {
-        let unclaimed = core.committer.check_unclaimed(parts.id, key);
-        match unclaimed {
-            Err(_) if core.locks.is_interrupted(owner) => Err(lock_refusal::interrupted()),
-            unclaimed => unclaimed,
-        }
+    claim_wait::wait(core, times, || match check() {
+        Err(_) if core.locks.is_interrupted(owner) => Err(lock_refusal::interrupted()),
+        unclaimed => unclaimed,
     })
 }
 
@@ -168,10 +186,12 @@ fn lock(
         env: &core.env,
         wait_max,
     };
+    let mark = locks.owned.mark();
     take(&mut locks.owned, patience)
         .map_err(|refused| lock_refusal::statement(core, refused, wait_max))?;
     // Before the snapshot is taken: what it waits for, it sees.
-    wait_for_claims(locks.owned.owner(), (since, wait_max))?;
+    let owner = locks.owned.owner();
+    wait_for_claims(owner, (since, wait_max)).inspect_err(|_| locks.owned.release_to(mark))?;
     if !locks.has_passed {
         match state.isolation() {
             Isolation::ReadCommitted => core.committer.paused(|_| ()),

@@ -84,6 +84,7 @@ pub mod transaction;
 pub mod transaction_writes;
 pub mod transaction_locks;
 pub mod transaction_reads;
+pub mod keyspace_locks;
 pub mod open;
 pub mod typed_settings;
 #[cfg(feature = "tracing")]

@@ -12,8 +12,9 @@ use crate::db::transaction::{ChosenMoment, Transaction, TransactionKeyspace, rel
 
 impl Transaction {
     /// From now on plain reads see the database as it is now, and its own writes, until the next
-    /// call or [`Transaction::clear_snapshot`]. What is read to be written is read as it is then,
-    /// all the same: by `get_for_update`, `multi_get_for_update` and `set_expiry`.
+    /// call or [`Transaction::clear_snapshot`]. What is read to be written, or to stay as it is, is
+    /// read as it is by then, all the same: by `get_for_update`, `multi_get_for_update`,
+    /// `get_for_share` and `set_expiry`.
     ///
     /// For `ReadCommitted`. Called before each statement, all that one statement reads is of one
     /// moment: SQL's READ COMMITTED. Called once, it is what SQL servers with locks name REPEATABLE
@@ -92,9 +93,9 @@ impl Transaction {
     }
 
     /// A keyspace with all that is committed by the time of each read, whatever the transaction's
-    /// snapshot, and with its own writes: to look, under a lock, whether a key that has to be unique
-    /// is there, or for the keys that a statement is about to lock. Locks nothing, and the commit
-    /// does not depend on it. An iterator sees one moment, that of its making.
+    /// snapshot, and with its own writes: to look, under a lock, whether a key that has to be
+    /// unique is there, or for the keys that a statement is about to lock. Locks nothing, and the
+    /// commit does not depend on it. An iterator sees one moment, that of its making.
     ///
     /// Its reads are `Invalid` under `Serializable`, which could not answer for them.
     ///

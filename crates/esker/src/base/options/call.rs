@@ -51,6 +51,9 @@ pub struct WriteOptions {
 /// | `Snapshot` | all as of its beginning | one to a key that it writes |
 /// | `Serializable` | all as of its beginning | one to what it reads or writes |
 ///
+/// A `ReadCommitted` one may choose one moment for several reads
+/// ([`set_snapshot`](crate::Transaction::set_snapshot)).
+///
 /// All three see their own writes, and nobody sees those before they are committed. The beginning
 /// of a [locking](TransactionMode::Locking) one is its first read or write, once it has its lock.
 /// An [optimistic](TransactionMode::Optimistic) one also fails, under all three, while somebody has

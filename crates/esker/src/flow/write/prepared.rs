@@ -273,6 +273,15 @@ impl PreparedSet {
         Ok(())
     }
 
+    /// `Conflict` when a prepared transaction claims anything of a keyspace.
+    pub fn check_keyspace(&self, keyspace: KeyspaceId) -> Result<()> {
+        let mut live = self.live.iter();
+        match live.find(|(_, one)| one.claims.contains_key(&keyspace)) {
+            Some((id, _)) => Err(claimed_within(id)),
+            None => Ok(()),
+        }
+    }
+
     /// It is dropped, or stays.
     pub fn end_drop(&mut self, keyspace: KeyspaceId) {
         self.dropping.remove(&keyspace);
@@ -436,6 +445,16 @@ fn claimed(key: &[u8], id: &[u8]) -> Error {
     let message = format!(
         "key {key} is claimed by the prepared transaction \"{id}\"; write it once that is \
          committed or rolled back"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
+#[cold]
+fn claimed_within(id: &[u8]) -> Error {
+    let id = id.escape_ascii();
+    let message = format!(
+        "the prepared transaction \"{id}\" claims keys of the keyspace; lock the whole once that \
+         is committed or rolled back"
     );
     Error::new(ErrorKind::Conflict, message)
 }

@@ -333,6 +333,14 @@ impl Committer {
         self.paused(|active| active.check_key_unclaimed(keyspace, key))
     }
 
+    /// The same of anything in a keyspace.
+    pub fn check_keyspace_unclaimed(&self, keyspace: KeyspaceId) -> Result<()> {
+        if !self.has_two_phases() {
+            return Ok(());
+        }
+        self.paused(|active| active.check_keyspace_unclaimed(keyspace))
+    }
+
     /// The same of all that a batch writes to.
     pub fn check_batch_unclaimed(&self, batch: &Batch<'_>) -> Result<()> {
         let entries = BatchReader::new(batch.bytes())?;

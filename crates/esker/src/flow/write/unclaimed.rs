@@ -28,6 +28,11 @@ impl Active {
         user_code::told(|| self.prepared().check_one(id, comparator, key, None))
     }
 
+    /// `Conflict` when a prepared transaction claims anything of that keyspace.
+    pub fn check_keyspace_unclaimed(&self, id: KeyspaceId) -> Result<()> {
+        self.prepared().check_keyspace(id)
+    }
+
     /// `Conflict` when a prepared transaction claims any key from `first` to `last`, that one too.
     pub fn check_keys_unclaimed(&self, id: KeyspaceId, first: &[u8], last: &[u8]) -> Result<()> {
         let comparator = self.table(id)?.writer.table().comparator();
