@@ -6,9 +6,9 @@
 //! | 4 | 17 each | see below | the steps |
 //!
 //! A step is its kind (u8: 0 add a learner, 1 promote, 2 demote, 3 remove, 4 stay alone), a
-//! replica id (u64, above 0) and, of an added one, its node (u64, otherwise 0). Valid if and only
-//! if kinds are known, there is a step at least, no replica is in two of them, and who stays alone
-//! is in the only one.
+//! replica id (u64, above 0) and a u64: of an added one its node, of one that stays alone the
+//! largest id that was ever given, otherwise 0. Valid if and only if kinds are known, there is a
+//! step at least, no replica is in two of them, and who stays alone is in the only one.
 
 use std::collections::BTreeSet;
 
@@ -31,8 +31,9 @@ pub enum ChangeStep {
     Demote(ReplicaId),
     /// A replica leaves, for ever.
     Remove(ReplicaId),
-    /// All other members are lost for ever, and leave. Nobody proposes it but who goes on alone.
-    Alone(ReplicaId),
+    /// All others up to the second id are lost for ever, and leave, also those that this log never
+    /// heard of. Nobody proposes it but who goes on alone.
+    Alone(ReplicaId, ReplicaId),
 }
 
 impl ChangeStep {
@@ -43,7 +44,7 @@ impl ChangeStep {
             | ChangeStep::Promote(replica)
             | ChangeStep::Demote(replica)
             | ChangeStep::Remove(replica)
-            | ChangeStep::Alone(replica) => replica,
+            | ChangeStep::Alone(replica, _) => replica,
         }
     }
 }
@@ -65,11 +66,16 @@ impl Change {
     pub fn is_sound(&self) -> bool {
         let replicas: BTreeSet<_> = self.steps.iter().map(|step| step.replica()).collect();
         let len = self.steps.len();
-        let is_alone = |step: &ChangeStep| matches!(step, ChangeStep::Alone(_));
+        let is_alone = |step: &ChangeStep| matches!(step, ChangeStep::Alone(..));
+        let is_last_sound = |step: &ChangeStep| match step {
+            ChangeStep::Alone(replica, last) => (replica.0..=NUMBER_MAX).contains(&last.0),
+            _ => true,
+        };
         (1..=CHANGE_STEPS_MAX).contains(&len)
             && replicas.len() == len
             && (len == 1 || !self.steps.iter().any(is_alone))
             && replicas.iter().all(|id| (1..=NUMBER_MAX).contains(&id.0))
+            && self.steps.iter().all(is_last_sound)
     }
 
     /// The replicas that are new, and where they are.
@@ -92,7 +98,7 @@ impl Change {
                 ChangeStep::Promote(_) => (1, 0),
                 ChangeStep::Demote(_) => (2, 0),
                 ChangeStep::Remove(_) => (3, 0),
-                ChangeStep::Alone(_) => (4, 0),
+                ChangeStep::Alone(_, last) => (4, last.0),
             };
             out.put_u8(kind);
             out.put_u64(step.replica().0);
@@ -114,7 +120,7 @@ impl Change {
                 (1, 0) => ChangeStep::Promote(replica),
                 (2, 0) => ChangeStep::Demote(replica),
                 (3, 0) => ChangeStep::Remove(replica),
-                (4, 0) => ChangeStep::Alone(replica),
+                (4, last) => ChangeStep::Alone(replica, ReplicaId(last)),
                 _ => return Err(reader.refuse("step of a change")),
             });
         }
@@ -136,7 +142,7 @@ impl Change {
                 ChangeStep::AddLearner(..) | ChangeStep::Demote(_) => {
                     ConfChangeType::AddLearnerNode
                 }
-                ChangeStep::Promote(_) | ChangeStep::Alone(_) => ConfChangeType::AddNode,
+                ChangeStep::Promote(_) | ChangeStep::Alone(..) => ConfChangeType::AddNode,
                 ChangeStep::Remove(_) => ConfChangeType::RemoveNode,
             };
             let mut single = ConfChangeSingle::default();

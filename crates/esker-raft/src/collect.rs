@@ -10,6 +10,7 @@ use std::time::Duration;
 use raft::eraftpb::{Entry, HardState as RaftHardState};
 use raft::{Ready, StateRole};
 
+use crate::alone::Forcing;
 use crate::change::{Change, ChangeStep};
 use crate::configuration::Configuration;
 use crate::entry::is_change;
@@ -177,6 +178,8 @@ impl Group {
         assert!(self.applied == self.handed_out && index > self.applied);
         self.raw.mut_store().begin(Point { index, term });
         self.set_configuration(ticket.configuration.clone());
+        // What was forgotten is known again, by one who had more: whoever wants it tells it again.
+        self.forcing = Forcing::No;
         self.history
             .retain(|&from, _| from == ticket.configuration.version);
         self.installing = Some((number, index));
@@ -202,6 +205,11 @@ impl Group {
     }
 
     pub(crate) fn set_configuration(&mut self, configuration: Configuration) {
+        // The only voter there is knows that its group did not go on without it, and may have had
+        // nobody to tell it so: it does not stop for that when others come to vote.
+        if self.is_alone() {
+            self.leases.free();
+        }
         self.addresses
             .retain(|replica, _| !configuration.contains(*replica));
         self.heard
@@ -265,8 +273,10 @@ impl Group {
             true => None,
             false => Some(Change::decode(&entry.context).expect("checked when it was read")),
         };
-        if let Some(ChangeStep::Alone(replica)) = change.as_ref().map(|change| change.steps[0]) {
-            return self.apply_alone(replica, entry.index);
+        if let Some(ChangeStep::Alone(replica, last)) =
+            change.as_ref().map(|change| change.steps[0])
+        {
+            return self.apply_alone(replica, last, entry.index);
         }
         let is_admitted = match &change {
             Some(change) => admits(&self.configuration, change).is_ok(),
@@ -282,15 +292,19 @@ impl Group {
         let added = change.as_ref().map(Change::added).unwrap_or_default();
         let next = self.configuration.next(entry.index, &state, &added);
         self.set_configuration(next.clone());
-        if !next.votes(self.replica) && self.raw.raft.state != StateRole::Follower {
-            // Trap 3: a leader without a vote panics at its next commit.
-            let term = self.raw.raft.term;
-            self.raw.raft.become_follower(term, raft::INVALID_ID);
-        }
+        self.stand_down_without_vote(&next);
         if next.has_left(self.replica) {
             self.leave(&next);
         }
         Effect::Configuration(next)
+    }
+
+    /// Trap 3: a leader without a vote panics at its next commit.
+    pub(crate) fn stand_down_without_vote(&mut self, next: &Configuration) {
+        if !next.votes(self.replica) && self.raw.raft.state != StateRole::Follower {
+            let term = self.raw.raft.term;
+            self.raw.raft.become_follower(term, raft::INVALID_ID);
+        }
     }
 
     // A commit is not synced as a rule: it is found again. But who has left relies on being told by

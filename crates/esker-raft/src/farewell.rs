@@ -1,5 +1,6 @@
 //! What a replica that has left says and hears; `leaving.rs` says why it stays for a while.
 
+use crate::alone::Forcing;
 use crate::configuration::Configuration;
 use crate::group::Group;
 use crate::ids::{NodeId, ReplicaId};
@@ -62,9 +63,10 @@ impl Group {
         }
     }
 
-    /// Tells one that has left so, if this replica will still know it after a crash.
+    /// Tells one that has left so, if this replica will still know it after a crash. One that goes
+    /// on alone has forgotten its members before that is written down, and is asked again.
     pub(crate) fn tell_removed(&self, to: ReplicaId, node: NodeId, out: &mut Output) {
-        if self.unsure.is_none() {
+        if self.unsure.is_none() && self.forcing == Forcing::No {
             let body = Body::Removed(Box::new(self.configuration.clone()));
             out.send(node, self.envelope(to, body));
         }

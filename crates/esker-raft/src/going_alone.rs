@@ -1,7 +1,7 @@
 //! A group that has lost most of its voters for ever goes on with one replica alone.
 //!
 //! Somebody outside has decided that, once for all, and sees to it that no other replica of before
-//! takes part again: by holding those that start (`lease.rs`) until they are known to be none of
+//! takes part again: by holding those that start (`step.rs`) until they are known to be none of
 //! them. Here it is two steps. First the members are forgotten in memory, so that this replica is
 //! the only voter; it is elected, and with that all that is in its log is committed, acknowledged
 //! or not. Then an entry says so, behind everything that it had: from there on it is so for every
@@ -14,22 +14,29 @@ use raft::eraftpb::{ConfChangeSingle, ConfChangeTransition, ConfChangeType, Conf
 use crate::alone::Forcing;
 use crate::change::{Change, ChangeStep};
 use crate::configuration::Configuration;
-use crate::group::Group;
+use crate::group::{Group, Offered};
 use crate::ids::ReplicaId;
 use crate::output::Effect;
 
+/// So many terms further on is the one in which a replica goes on alone: others may elect somebody
+/// at the same time, and of two entries of one term and index all but one is taken for the other.
+const TERMS_LEAPT: u64 = 1 << 20;
+
 impl Group {
-    /// Forgets all other members. False if that cannot be now: there is a leader, or what is
-    /// committed is not handed out.
-    pub(crate) fn go_on_alone(&mut self) -> bool {
+    /// Forgets all other members, and whoever else has an id up to `last`. False if that cannot be
+    /// now: there is a leader, what is committed is not handed out, or an image is about to be
+    /// installed, which has more than this log.
+    pub(crate) fn go_on_alone(&mut self, last: ReplicaId) -> bool {
         let raft = &self.raw.raft;
         let is_behind = self.handed_out < raft.raft_log.committed;
         let is_led = raft.leader_id != raft::INVALID_ID;
-        if !self.is_open() || is_led || is_behind || self.forcing != Forcing::No {
+        let is_fetched = |offered: &Offered| offered.is_fetched;
+        let is_taking = is_behind || self.offered.as_ref().is_some_and(is_fetched);
+        if !self.is_open() || is_led || is_taking || self.forcing != Forcing::No {
             return false;
         }
-        let term = raft.term;
-        let Some(next) = self.only(self.replica, self.configuration.version) else {
+        let term = raft.term + TERMS_LEAPT;
+        let Some(next) = self.only(self.replica, last, self.configuration.version) else {
             return false;
         };
         self.raw.raft.become_follower(term, raft::INVALID_ID);
@@ -49,7 +56,8 @@ impl Group {
         if self.forcing != Forcing::Forgotten || !leads || raft.has_pending_conf() {
             return;
         }
-        let change = Change::of(ChangeStep::Alone(self.replica));
+        let last = ReplicaId(self.configuration.replica_max);
+        let change = Change::of(ChangeStep::Alone(self.replica, last));
         let told = joint([(ConfChangeType::AddNode, self.replica)]);
         if self.raw.propose_conf_change(change.encode(), told).is_ok() {
             self.forcing = Forcing::Proposed;
@@ -57,12 +65,19 @@ impl Group {
     }
 
     /// The entry is committed.
-    pub(crate) fn apply_alone(&mut self, replica: ReplicaId, index: u64) -> Effect {
-        let Some(next) = self.only(replica, index) else {
+    pub(crate) fn apply_alone(
+        &mut self,
+        replica: ReplicaId,
+        last: ReplicaId,
+        index: u64,
+    ) -> Effect {
+        let Some(next) = self.only(replica, last, index) else {
             return Effect::Nothing;
         };
         self.set_configuration(next.clone());
         self.forcing = Forcing::No;
+        // Another one may have led the members of before, with this entry in its log.
+        self.stand_down_without_vote(&next);
         match next.has_left(self.replica) {
             true => self.leave(&next),
             false => self.leaving = None,
@@ -71,7 +86,7 @@ impl Group {
     }
 
     // The configuration of `replica` alone, which `raft` has from now on.
-    fn only(&mut self, replica: ReplicaId, version: u64) -> Option<Configuration> {
+    fn only(&mut self, replica: ReplicaId, last: ReplicaId, version: u64) -> Option<Configuration> {
         let node = match replica == self.replica {
             true => self.node,
             false => *self.configuration.nodes.get(&replica)?,
@@ -87,7 +102,7 @@ impl Group {
         let told = joint(stays.chain(removed));
         self.raw.apply_conf_change(&told).ok()?;
         self.raw.apply_conf_change(&leave).ok()?;
-        let replica_max = self.configuration.replica_max.max(replica.0);
+        let replica_max = self.configuration.replica_max.max(replica.0).max(last.0);
         Some(Configuration {
             replica_max,
             ..Configuration::first(version, &[(replica, node)])

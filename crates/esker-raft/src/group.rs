@@ -66,6 +66,8 @@ pub struct Status {
     pub last_term: u64,
     /// The members, as of what was handed out.
     pub configuration: Configuration,
+    /// It is on its way to go on alone: of its members no entry says yet that they are all.
+    pub is_going_alone: bool,
     /// Why it takes no part any more, if it does not.
     pub damage: Option<&'static str>,
 }
@@ -200,15 +202,16 @@ impl Group {
         self.installing.is_none() && self.damage.is_none()
     }
 
-    // Whether it is the only one who votes, in a joint configuration on both sides.
-    fn is_alone(&self) -> bool {
+    /// Whether it is the only one who votes, in a joint configuration on both sides.
+    pub(crate) fn is_alone(&self) -> bool {
         let configuration = &self.configuration;
         let mut voters = configuration.voters.union(&configuration.outgoing);
         voters.next() == Some(&self.replica) && voters.next().is_none()
     }
 
-    /// Whether it may neither vote nor campaign before somebody frees it. The only voter needs
-    /// nobody's vote, and takes part in no other majority.
+    /// Whether it hears nothing of its group, and says nothing, before somebody frees it: neither a
+    /// vote nor an acknowledgement nor a promise of its may count in a majority of before. The only
+    /// voter needs nobody else, and takes part in no other majority.
     pub(crate) fn is_held(&self) -> bool {
         self.leases.is_held() && !self.is_alone()
     }
@@ -217,7 +220,8 @@ impl Group {
     /// without it only once a change is committed that it knows to be, durably, and `raft` does not
     /// campaign before that is handed out: so it has promised nothing to anybody else.
     pub(crate) fn was_ever_alone(&self) -> bool {
-        self.configuration.version == FIRST.index && self.is_alone()
+        // Who goes on alone has a configuration that no entry says.
+        self.forcing == Forcing::No && self.configuration.version == FIRST.index && self.is_alone()
     }
 
     // The only voter of a group leads as soon as it campaigns, and `raft` insists that its log is
@@ -251,6 +255,7 @@ impl Group {
             last: log.last_index(),
             last_term: log.last_term(),
             configuration: self.configuration.clone(),
+            is_going_alone: self.forcing != Forcing::No,
             damage: self.damage,
         }
     }

@@ -57,7 +57,7 @@ pub(crate) struct Leases {
     /// The term in which it has handed the lead over, or has tried to.
     handed_over: u64,
     told: Option<Lease>,
-    /// It may be a replica that its group goes on without, and does not vote before that is known.
+    /// It may be a replica that its group goes on without, and takes no part before that is known.
     is_held: bool,
 }
 
@@ -85,7 +85,7 @@ impl Leases {
         }
     }
 
-    /// It votes for nobody, itself included, whatever anybody says, until it is freed.
+    /// It takes no part in its group, whatever anybody says, until it is freed.
     pub(crate) fn hold(&mut self) {
         self.is_held = true;
     }
@@ -117,8 +117,7 @@ impl Leases {
             message.get_msg_type(),
             MessageType::MsgRequestVote | MessageType::MsgRequestPreVote
         );
-        let is_bound = message.context != CAMPAIGN_TRANSFER && self.is_bound(clock);
-        asks && (is_bound || self.is_held)
+        asks && message.context != CAMPAIGN_TRANSFER && self.is_bound(clock)
     }
 
     /// Whether it may vote for nobody now, itself included.

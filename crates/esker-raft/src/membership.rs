@@ -119,7 +119,7 @@ pub(crate) fn admits(configuration: &Configuration, change: &Change) -> Result<(
             ChangeStep::Demote(_) => configuration.voters.contains(&replica),
             ChangeStep::Remove(_) => configuration.contains(replica),
             // Nobody asks for it: a majority that could agree to it is not lost.
-            ChangeStep::Alone(_) => false,
+            ChangeStep::Alone(..) => false,
         };
         if !is_sound {
             return Err(ChangeRefusal::WrongRole(replica));
@@ -138,7 +138,7 @@ fn voters_after(configuration: &Configuration, change: &Change) -> BTreeSet<Repl
     let mut voters = configuration.voters.clone();
     for step in &change.steps {
         match step {
-            ChangeStep::AddLearner(..) | ChangeStep::Alone(_) => {}
+            ChangeStep::AddLearner(..) | ChangeStep::Alone(..) => {}
             ChangeStep::Promote(replica) => {
                 voters.insert(*replica);
             }

@@ -166,18 +166,21 @@ impl Shard {
     }
 
     /// Most voters of a group are lost for ever: it goes on with the replica here alone, and with
-    /// all that it has in its log. Whoever asks for that sees to it that no other replica of before
-    /// takes part again. May be said again; false if it cannot be begun now.
-    pub fn go_on_alone(&mut self, member: Member) -> bool {
+    /// all that it has in its log. `last` is the largest id that the group's replicas were ever
+    /// given: all others up to it are lost, also those that this one never heard of. Whoever
+    /// asks for that sees to it that none of them takes part again. May be said again; false if it
+    /// cannot be begun now.
+    pub fn go_on_alone(&mut self, member: Member, last: ReplicaId) -> bool {
         let Some(found) = running(&mut self.groups, member) else {
             return false;
         };
         self.dirty.insert(member.group);
-        found.go_on_alone()
+        found.go_on_alone(last)
     }
 
-    /// A replica neither votes nor campaigns before it is freed: its group may have gone on without
-    /// it, with another one alone. The only voter of a group is not held by that.
+    /// A replica takes no part in its group before it is freed, which may have gone on without it,
+    /// with another one alone: it hears nobody, and so gives no vote, no acknowledgement and no
+    /// promise. The only voter of a group is not held by that.
     pub fn hold(&mut self, group: GroupId) {
         if let Some(found) = self.groups.get_mut(&group) {
             found.leases.hold();

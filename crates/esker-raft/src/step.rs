@@ -40,6 +40,9 @@ impl Group {
             }
             Body::Step(step) => *step,
         };
+        if self.is_held() {
+            return;
+        }
         if self.configuration.has_left(from) {
             // Its vote must not disturb the group; and it must learn that it is out, though those
             // who would replicate that to it have forgotten it.
@@ -83,8 +86,7 @@ impl Group {
     // `raft` answers with an error to messages of replicas that it does not know and to what it
     // drops; the sender finds out by itself.
     pub(crate) fn step_raft(&mut self, message: Message) {
-        let may_campaign = self.may_campaign() && !self.is_held();
-        if message.get_msg_type() == MessageType::MsgTimeoutNow && !may_campaign {
+        if message.get_msg_type() == MessageType::MsgTimeoutNow && !self.may_campaign() {
             return;
         }
         // An error says that `raft` has dropped it, and the sender will find out.

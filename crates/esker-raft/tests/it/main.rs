@@ -8,5 +8,6 @@ mod rig;
 mod traps;
 mod leases;
 mod alone;
+mod going_alone;
 mod images;
 mod scale;

@@ -32,6 +32,9 @@ pub struct Bench {
     /// Saves that wait to be synced; `None` while the disk does nothing.
     pub saved: Option<SaveNumber>,
     pub is_stuck: bool,
+    /// Whether its state machine does nothing, and up to where it would have.
+    pub is_slow: bool,
+    pub waiting: Option<u64>,
     pub applied: Vec<Committed>,
     pub reads: Vec<ServedRead>,
     pub events: Vec<Event>,
@@ -242,6 +245,8 @@ impl Bench {
             disk,
             saved: None,
             is_stuck: false,
+            is_slow: false,
+            waiting: None,
             applied: Vec::new(),
             reads: Vec::new(),
             events: Vec::new(),
@@ -268,8 +273,12 @@ impl Bench {
         for apply in output.applies {
             let last = apply.entries.last().map(|entry| entry.index);
             self.applied.extend(apply.entries);
-            self.shard
-                .applied(apply.member, last.expect("an apply has entries"));
+            match self.is_slow {
+                true => self.waiting = last,
+                false => self
+                    .shard
+                    .applied(apply.member, last.expect("an apply has entries")),
+            }
         }
         self.installs.extend(output.installs);
         self.reads.extend(output.reads);

@@ -343,7 +343,7 @@ fn follow(members: &mut Configuration, step: ChangeStep) {
             assert!(members.learners.remove(&replica));
             members.voters.insert(replica);
         }
-        ChangeStep::Demote(_) | ChangeStep::Alone(_) => panic!("nobody is told so"),
+        ChangeStep::Demote(_) | ChangeStep::Alone(..) => panic!("nobody is told so"),
         ChangeStep::Remove(replica) => {
             assert!(members.nodes.remove(&replica).is_some());
             members.voters.remove(&replica);

@@ -169,7 +169,7 @@ impl Walk {
                             members.voters.remove(&replica);
                             members.learners.remove(&replica);
                         }
-                        ChangeStep::Demote(_) | ChangeStep::Alone(_) => {
+                        ChangeStep::Demote(_) | ChangeStep::Alone(..) => {
                             panic!("nobody is told so")
                         }
                     }

@@ -20,6 +20,7 @@ fn status(replica: u64, leader: u64, version: u64) -> Status {
         last: 20,
         last_term: 3,
         configuration,
+        is_going_alone: false,
         damage: None,
     }
 }

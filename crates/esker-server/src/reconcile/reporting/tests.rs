@@ -65,6 +65,7 @@ fn node() -> (Db, Replicas, BTreeMap<GroupId, Status>) {
             last: 41,
             last_term: 3,
             configuration,
+            is_going_alone: false,
             damage: None,
         };
         if group < 9 {

@@ -140,7 +140,7 @@ impl Group {
                     let was = next.voters.remove(&replica) || next.learners.remove(&replica);
                     was && self.leader != Some(replica)
                 }
-                ChangeStep::Demote(_) | ChangeStep::Alone(_) => false,
+                ChangeStep::Demote(_) | ChangeStep::Alone(..) => false,
             };
             if !is_sound {
                 return false;
