@@ -1,7 +1,7 @@
 // One transaction per connection, and what the server asks of it.
 //
 // The transaction locks what it writes. REPEATABLE READ is a snapshot in which the first to update
-// a row wins: the other gets error 1213 when it happens. READ UNCOMMITTED is READ COMMITTED;
+// a row wins: the other is refused when it commits. READ UNCOMMITTED is READ COMMITTED;
 // SERIALIZABLE is refused. Within a transaction of several statements each statement begins with a
 // savepoint, so that it can be undone alone.
 
