@@ -211,12 +211,12 @@ pub unsafe extern "C" fn esker_multi_get(
         // SAFETY: the caller's pointers, by the rule of this room.
         unsafe {
             let values = values_of(values, count)?;
-            values.iter().for_each(|value| (**value).hold(None));
-            let (reader, keys) = (reader(keyspace, snapshot, flags)?, keys_of(keys, count)?);
-            let found = through!(&reader, source => source.multi_get(&keys))?;
-            hold_all(values, found);
+            let read = || {
+                let (reader, keys) = (reader(keyspace, snapshot, flags)?, keys_of(keys, count)?);
+                through!(&reader, source => source.multi_get(&keys))
+            };
+            hold_all(values, read())
         }
-        Ok(Done::Ok)
     })
 }
 
@@ -248,15 +248,24 @@ pub unsafe fn values_of<'a>(
     }
 }
 
-/// Has each value hold what was found for its key.
+/// Has each value hold what was found for its key; nothing after an error. What they held until now
+/// goes only here: a key may lie in one of them.
 ///
 /// # Safety
 /// As what [`values_of`] gave.
-pub unsafe fn hold_all(values: &[*mut EskerValue], found: Vec<Option<Bytes>>) {
+pub unsafe fn hold_all(
+    values: &[*mut EskerValue],
+    found: Result<Vec<Option<Bytes>>>,
+) -> Result<Done> {
+    let (found, failed) = match found {
+        Ok(found) => (found, None),
+        Err(error) => (vec![None; values.len()], Some(error)),
+    };
     for (value, found) in values.iter().zip(found) {
         // SAFETY: live and in no other call, by this function's own rule.
         unsafe { (**value).hold(found) };
     }
+    failed.map_or(Ok(Done::Ok), Err)
 }
 
 /// So many of something.

@@ -236,12 +236,12 @@ pub unsafe extern "C" fn esker_tx_multi_get(
         // SAFETY: the caller's pointers, by the rule of this room.
         unsafe {
             let values = values_of(values, count)?;
-            values.iter().for_each(|value| (**value).hold(None));
-            let ((tx, keyspace), keys) = (within(tx, keyspace, flags)?, keys_of(keys, count)?);
-            let found = tx.of(&keyspace).multi_get(&keys)?;
-            hold_all(values, found);
+            let read = || {
+                let ((tx, keyspace), keys) = (within(tx, keyspace, flags)?, keys_of(keys, count)?);
+                tx.of(&keyspace).multi_get(&keys)
+            };
+            hold_all(values, read())
         }
-        Ok(Done::Ok)
     })
 }
 

@@ -79,6 +79,12 @@ static void many(esker_db *db, esker_keyspace *ships) {
     CHECK(holds(values[0], NULL) && holds(values[2], "of the empty key"));
     REFUSED(esker_multi_get(ships, NULL, keys, 1, 0, lone), ESKER_INVALID, "values");
     REFUSED(esker_multi_get(ships, NULL, keys, (size_t)-1, 0, values), ESKER_INVALID, "values");
+    /* A key may lie in a value that is read into, as where one keyspace leads to another. */
+    DO(esker_put(ships, S("at sea"), S("with a pilot"), 0));
+    DO(esker_multi_get(ships, NULL, keys, 1, 0, values));
+    keys[0].data = esker_value_data(values[0], &keys[0].size);
+    DO(esker_multi_get(ships, NULL, keys, 1, 0, values));
+    CHECK(holds(values[0], "with a pilot"));
     esker_snapshot_free(now);
     for (place = 0; place < 3; place++)
         esker_value_free(values[place]);
