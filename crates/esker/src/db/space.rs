@@ -108,8 +108,13 @@ fn shortage(core: &Core) -> Result<Option<Error>> {
         return Ok(Some(Error::new(ErrorKind::OutOfSpace, message)));
     }
     let limit = settings.db.disk_limit;
+    if limit == 0 {
+        // What follows goes over all keyspaces, takes the lock of all writers, and is asked by
+        // every flush.
+        return Ok(None);
+    }
     let used = used_bytes(core);
-    if limit > 0 && used > limit {
+    if used > limit {
         let message = format!(
             "the database takes {used} bytes and may take {limit} (setting disk_limit); compact, \
              which frees what was overwritten, deleted or has expired, or drop a keyspace: writes \
