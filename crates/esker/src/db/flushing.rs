@@ -138,7 +138,11 @@ impl Flush<'_> {
 // Makes the flushes durable and current; those of keyspaces that were dropped meanwhile come to
 // nothing.
 fn record(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
-    let mut files = flushes.iter().flat_map(Flush::files);
+    let mut files = flushes.iter().flat_map(Flush::files).peekable();
+    if files.peek().is_some() {
+        // The names of all of them at once: what the edit names is there after a crash.
+        core.env.fs.sync_dir(&core.dir)?;
+    }
     if files.any(|file| !file.values.is_empty()) {
         // Durable before the edit is: no log will bring these values back.
         core.committer.sync_values()?;

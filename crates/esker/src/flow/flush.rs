@@ -29,7 +29,8 @@ pub struct Flushed {
     pub relocated: Relocated,
 }
 
-/// Writes `tables`, the oldest sealed memtables of a keyspace, oldest first, as one run.
+/// Writes `tables`, the oldest sealed memtables of a keyspace, oldest first, as one run. The files
+/// are durable and their names are not: whoever records them syncs the directory before.
 pub fn flush(
     tables: &[Sealed],
     merge: Option<&MergeRule>,
@@ -85,7 +86,7 @@ pub fn flush(
     let last_seqno = tables
         .last()
         .map_or(SeqNo::ZERO, |sealed| sealed.last_seqno);
-    let written = output.finish_with_values()?;
+    let written = output.finish_before_names()?;
     Ok(Flushed {
         files: written.files,
         relocated: written.relocated,

@@ -317,7 +317,22 @@ impl Output {
     }
 
     /// As [`Output::finish`]; with what became of values.
-    pub fn finish_with_values(mut self) -> Result<Written> {
+    pub fn finish_with_values(self) -> Result<Written> {
+        let (fs, dir) = (Arc::clone(&self.settings.env.fs), self.settings.dir.clone());
+        self.finish_until(|files| match files.is_empty() {
+            true => Ok(()),
+            false => fs.sync_dir(&dir),
+        })
+    }
+
+    /// As [`Output::finish_with_values`], but the names are not durable: before an edit names one
+    /// of the files its caller syncs the directory, which serves several outputs at once.
+    pub fn finish_before_names(self) -> Result<Written> {
+        self.finish_until(|_| Ok(()))
+    }
+
+    // Hands the files over once `last` is done.
+    fn finish_until(mut self, last: impl FnOnce(&[FileRecord]) -> Result<()>) -> Result<Written> {
         self.take_compressed(true)?;
         self.cut(None)?;
         let relocated = self
@@ -325,9 +340,7 @@ impl Output {
             .take()
             .map(ValueRelocator::finish)
             .transpose()?;
-        if !self.files.is_empty() {
-            self.settings.env.fs.sync_dir(&self.settings.dir)?;
-        }
+        last(&self.files)?;
         self.begun.clear();
         let files = std::mem::take(&mut self.files);
         Ok(Written {
