@@ -16,6 +16,10 @@ use crate::env::pool::Priority;
 /// How long `close` waits at most until the user's own log is durable, and for what it is told.
 const CLOSE_MAX: Duration = Duration::from_secs(10);
 
+/// How long a keyspace that the log is durable for waits at most for answers about others, to be
+/// flushed with them by one job: as long as some syncs take, and nobody waits for a slow log.
+const GATHERING_MAX: Duration = Duration::from_millis(2);
+
 /// How long who closes waits for an answer before he looks again by himself.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -63,7 +67,14 @@ fn look_after(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, wake: Wake) {
 
 fn run(core: &Arc<Core>, wake: Wake) {
     while let Some((parts, log)) = core.own_log.next() {
-        call(core, &parts, &*log, wake);
+        let is_due = call(core, &parts, &*log, wake);
+        let is_last = !core.own_log.has_waiting();
+        if is_due && core.own_log.gather() && !is_last {
+            wake_in_time(core, wake);
+        }
+        if is_last && core.own_log.take_gathered() {
+            wake(core);
+        }
         core.own_log.answered.raise();
         // For who waits for a flush of others, or of this one.
         core.work.ended.raise();
@@ -71,15 +82,30 @@ fn run(core: &Arc<Core>, wake: Wake) {
     core.own_log.answered.raise();
 }
 
-fn call(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, log: &dyn OwnLog, wake: Wake) {
+// The next question may take long, or never end: what is due until then is flushed all the same.
+fn wake_in_time(core: &Arc<Core>, wake: Wake) {
+    let gathered = Arc::downgrade(core);
+    let job = move || {
+        if let Some(core) = gathered.upgrade()
+            && core.own_log.take_gathered()
+        {
+            wake(&core);
+        }
+    };
+    let pool = &core.env.pool;
+    pool.spawn_after(GATHERING_MAX, Priority::High, "esker-wake", Box::new(job));
+}
+
+// Looks after a keyspace; says whether something of it may be flushed now.
+fn call(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, log: &dyn OwnLog, wake: Wake) -> bool {
     let Some(hold) = &parts.hold else {
-        return;
+        return false;
     };
     let name = &parts.name;
     let mark = hold.take_flushed();
     if core.keyspaces.by_id(parts.id).is_none() {
         // Another may have its name by now.
-        return;
+        return false;
     }
     if let Some(mark) = mark {
         core.own_log.call(|| log.flushed(name, &mark));
@@ -94,7 +120,7 @@ fn call(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, log: &dyn OwnLog, wake: Wa
     marks.reverse();
     let Some(newest) = marks.last() else {
         hold.has_nothing_to_ask();
-        return;
+        return false;
     };
     let question = hold.ask(newest.clone(), core.env.clock.monotonic());
     let is_durable = |mark: &Bytes| {
@@ -110,9 +136,7 @@ fn call(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, log: &dyn OwnLog, wake: Wa
         // Who waits for memory is told why.
         write_control::set_memory(core);
     }
-    if is_any {
-        wake(core);
-    }
+    is_any
 }
 
 // Of marks, oldest first, the newest that the log is durable up to, and the newest of all if it is
@@ -138,6 +162,14 @@ pub fn settle(core: &Arc<Core>, wake: Wake) -> Vec<String> {
     let end = core.env.clock.monotonic() + CLOSE_MAX;
     loop {
         let seen = core.own_log.answered.raised_count();
+        let left = end.saturating_sub(core.env.clock.monotonic());
+        if !core.own_log.is_idle() && !left.is_zero() {
+            // To go over all keyspaces for each answer would take the square of their number.
+            core.env
+                .pool
+                .wait(&core.own_log.answered, seen, LOOK_AGAIN.min(left));
+            continue;
+        }
         let all = core.keyspaces.all().into_iter();
         let waiting: Vec<_> = all.filter(|parts| DueFlush::is_held_back(parts)).collect();
         for parts in &waiting {

@@ -26,6 +26,8 @@ struct State {
     log: Option<Arc<dyn OwnLog>>,
     waiting: VecDeque<Arc<KeyspaceParts>>,
     caller: Caller,
+    /// Whether some were answered with yes that nobody has looked for since.
+    has_gathered: bool,
     panic_count: u64,
     last_panic: String,
 }
@@ -79,11 +81,28 @@ impl OwnLogCalls {
         next.map(|(log, parts)| (parts, log))
     }
 
+    /// Whether others wait to be looked after.
+    pub fn has_waiting(&self) -> bool {
+        !self.state().waiting.is_empty()
+    }
+
+    /// Notes that one was answered with yes; says whether it is the first since flushes were last
+    /// looked for.
+    pub fn gather(&self) -> bool {
+        !std::mem::replace(&mut self.state().has_gathered, true)
+    }
+
+    /// Whether there are such: who is told so looks for flushes.
+    pub fn take_gathered(&self) -> bool {
+        std::mem::take(&mut self.state().has_gathered)
+    }
+
     /// Whoever looked after them panicked, which ended all flushes: nobody waits for him.
     pub fn give_up(&self) {
         let mut state = self.state();
         state.waiting.clear();
         state.caller = Caller::Nobody;
+        state.has_gathered = false;
         drop(state);
         self.answered.raise();
     }

@@ -74,6 +74,7 @@ mod claim_waits;
 mod ordered_commit;
 mod marks;
 mod own_log;
+mod flush_groups;
 mod marks_crash;
 mod own_clock;
 mod two_phases_model;
