@@ -5,6 +5,7 @@ mod seeds;
 mod storms;
 mod planted;
 mod rig;
+mod checking;
 mod traps;
 mod leases;
 mod alone;

@@ -18,6 +18,8 @@ pub struct Checks {
     leaders: BTreeMap<(GroupId, u64), ReplicaId>,
     /// What the state is behind each committed index, and the entry's term.
     states: BTreeMap<(GroupId, u64), (u64, u64)>,
+    /// The smallest term in which somebody knew that an index is committed.
+    known: BTreeMap<(GroupId, u64), u64>,
     configurations: BTreeMap<(GroupId, u64), Vec<u8>>,
     /// Every entry ever saved: what is in it, and the term of the one before.
     entries: BTreeMap<(GroupId, u64, u64), u64>,
@@ -46,7 +48,9 @@ impl Checks {
         panic!("seed {} tick {}: {what}", self.seed, self.now);
     }
 
-    /// Election safety, and leader completeness against what is committed anywhere.
+    /// Election safety, and leader completeness against what was committed in smaller terms: an
+    /// entry of a smaller term may be committed by the leader of a larger one, and then nobody who
+    /// leads in between needs it.
     pub fn leads(&mut self, group: GroupId, term: u64, replica: ReplicaId, disk: &Disk) {
         let first = *self.leaders.entry((group, term)).or_insert(replica);
         if first != replica {
@@ -54,13 +58,12 @@ impl Checks {
                 "{group}: {first} and {replica} lead in term {term}"
             ));
         }
-        let committed = self.states.range((group, 0)..=(group, u64::MAX)).rev();
-        let older = committed
-            .map(|(key, state)| (key.1, state.1))
-            .find(|row| row.1 < term);
-        let Some((index, its_term)) = older else {
+        let known = self.known.range((group, 0)..=(group, u64::MAX)).rev();
+        let mut older = known.filter(|row| *row.1 < term).map(|row| row.0.1);
+        let Some(index) = older.next() else {
             return;
         };
+        let (_, its_term) = self.states[&(group, index)];
         match disk.term(group, index) {
             Ok(found) if found == its_term => {}
             Err(esker_raft::ReadError::Compacted) => {}
@@ -71,9 +74,11 @@ impl Checks {
         }
     }
 
-    /// A state machine has applied `entry`.
-    pub fn applied(&mut self, group: GroupId, entry: &Committed, state: &State) {
+    /// A state machine has applied `entry`, whose replica is in `term` by now.
+    pub fn applied(&mut self, group: GroupId, term: u64, entry: &Committed, state: &State) {
         self.apply_count += 1;
+        let known = self.known.entry((group, entry.index)).or_insert(term);
+        *known = term.min(*known);
         if let Effect::Write(payload) = &entry.effect {
             let token = token_of(payload);
             if self.overwritten.contains(&token) {

@@ -213,7 +213,8 @@ impl Node {
             let count = around.rng.below(6);
             for _ in 0..count {
                 let Some(entry) = machine.apply() else { break };
-                around.checks.applied(group, &entry, &machine.live);
+                let term = shard.status(group).map_or(u64::MAX, |status| status.term);
+                around.checks.applied(group, term, &entry, &machine.live);
                 if let (Some(token), esker_raft::Effect::Write(_)) = (entry.token, &entry.effect) {
                     around.checks.acknowledged(group, token);
                 }
