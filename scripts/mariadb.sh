@@ -6,6 +6,7 @@
 #   scripts/mariadb.sh headers    fetch the headers that no package has from the source package
 #   scripts/mariadb.sh codecs     build and run the tests of the codecs
 #   scripts/mariadb.sh plugin     build ha_esker.so into target/mariadb/plugins
+#   scripts/mariadb.sh crashing   build one that ends the server where it is told to, for tests
 #   scripts/mariadb.sh status     say what is installed and fetched, and change nothing
 #
 # A server loads a storage engine only if both are of the same patch release, so the version is
@@ -21,6 +22,9 @@ suite=bookworm
 target=$(scripts/setup.sh target)
 place=$(mkdir -p "$target/mariadb" && cd "$target/mariadb" && pwd)
 headers=$place/headers-$release
+sources=plugins/mariadb
+parts=(key_text key_codec row_codec counter catalog session ha_esker ha_esker_read ha_esker_write
+    plugin)
 wanted=(mariadb-server-core mariadb-client-core mariadb-common libmariadb3 libmariadb-dev
     libmariadbd19 libmariadbd-dev)
 
@@ -117,7 +121,7 @@ check_release() {
 codecs() {
     command -v g++ >/dev/null || fail "needs a C++ compiler; install it with: apt-get install g++"
     check_release
-    local sources=plugins/mariadb made=$place/codecs part
+    local made=$place/codecs part
     mkdir -p "$made"
     # Warnings of the server's headers are the server's.
     local words=(-std=gnu++17 -O1 -g -DHAVE_CONFIG_H -DDBUG_OFF -DEMBEDDED_LIBRARY -Wall -Wextra
@@ -135,34 +139,54 @@ codecs() {
     "$made/codec_test" "$made/server"
 }
 
-# Of ARCHIVE, or of the archive that cargo makes. The version script shows what the server asks for
-# by name: without its services, which it fills in, the plugin would end the server at its first
-# message. The file gets a new inode, or a server that has it loaded would be killed.
+# compile OBJECTS PART… [-- OPTION…]: parts of the plugin. DBUG_OFF is of the layout of the server's
+# classes, as the distribution builds it.
+compile() {
+    local made=$1 part parts=() words=(-std=gnu++17 -O2 -g -fPIC -DMYSQL_DYNAMIC_PLUGIN
+        -DHAVE_CONFIG_H -DDBUG_OFF -DNDEBUG -Wall -Wextra -Icrates/esker-capi/include
+        -isystem /usr/include/mariadb/server -isystem "$headers/include" -isystem "$headers/sql"
+        -isystem "$headers/wsrep-lib/include" -isystem "$headers/wsrep-lib/wsrep-API/v26")
+    shift
+    while [ $# != 0 ] && [ "$1" != -- ]; do parts+=("$1"); shift; done
+    mkdir -p "$made"
+    for part in "${parts[@]}"; do
+        g++ "${words[@]}" "${@:2}" -c "$sources/$part.cc" -o "$made/$part.o"
+    done
+}
+
+# link PLUGIN OBJECT…: the version script shows what the server asks for by name: without its
+# services, which it fills in, the plugin would end the server at its first message. The file gets a
+# new inode, or a server that has it loaded would be killed.
+link() {
+    local plugin=$1 archive=${ARCHIVE:-$target/release/libesker_c.a}
+    mkdir -p "${plugin%/*}"
+    g++ -shared -o "$place/objects/linked.so" "${@:2}" "$archive" \
+        "$(find /usr/lib -name libmysqlservices.a | head -n1)" -lpthread -ldl -lm -lgcc_s \
+        -Wl,--version-script="$sources/export.map" -Wl,-z,relro,-z,now -Wl,--gc-sections
+    install -m 755 "$place/objects/linked.so" "$plugin"
+}
+
+# Of ARCHIVE, or of the archive that cargo makes.
 plugin() {
     command -v g++ >/dev/null || fail "needs a C++ compiler; install it with: apt-get install g++"
     check_release
-    local archive=${ARCHIVE:-}
-    if [ -z "$archive" ]; then
-        cargo build --release --locked -p esker-capi
-        archive=$target/release/libesker_c.a
-    fi
-    local sources=plugins/mariadb made=$place/objects part objects=()
-    mkdir -p "$made" "$place/plugins"
-    # DBUG_OFF is of the layout of the server's classes, as the distribution builds it.
-    local words=(-std=gnu++17 -O2 -g -fPIC -DMYSQL_DYNAMIC_PLUGIN -DHAVE_CONFIG_H -DDBUG_OFF
-        -DNDEBUG -Wall -Wextra -Icrates/esker-capi/include -isystem /usr/include/mariadb/server
-        -isystem "$headers/include" -isystem "$headers/sql"
-        -isystem "$headers/wsrep-lib/include" -isystem "$headers/wsrep-lib/wsrep-API/v26")
-    for part in key_text key_codec row_codec catalog session ha_esker ha_esker_read \
-        ha_esker_write plugin; do
-        g++ "${words[@]}" -c "$sources/$part.cc" -o "$made/$part.o"
-        objects+=("$made/$part.o")
-    done
-    g++ -shared -o "$made/ha_esker.so" "${objects[@]}" "$archive" \
-        "$(find /usr/lib -name libmysqlservices.a | head -n1)" -lpthread -ldl -lm -lgcc_s \
-        -Wl,--version-script="$sources/export.map" -Wl,-z,relro,-z,now -Wl,--gc-sections
-    install -m 755 "$made/ha_esker.so" "$place/plugins/ha_esker.so"
+    [ -n "${ARCHIVE:-}" ] || cargo build --release --locked -p esker-capi
+    compile "$place/objects" "${parts[@]}"
+    local objects=("${parts[@]/#/$place/objects/}")
+    link "$place/plugins/ha_esker.so" "${objects[@]/%/.o}"
     echo "mariadb: the plugin is $place/plugins/ha_esker.so; try it with: make mariadb-try"
+}
+
+# Over the objects of the plugin.
+crashing() {
+    [ -e "$place/objects/plugin.o" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
+    local made=$place/objects/crashing part objects=()
+    compile "$made" session plugin -- -DESKER_CRASHES
+    for part in "${parts[@]}"; do
+        objects+=("$place/objects/$part.o")
+        [ ! -e "$made/$part.o" ] || objects[-1]=$made/$part.o
+    done
+    link "$place/plugins-crashing/ha_esker.so" "${objects[@]}"
 }
 
 status() {
@@ -185,6 +209,7 @@ packages) packages ;;
 headers) fetch_headers ;;
 codecs) codecs ;;
 plugin) plugin ;;
+crashing) crashing ;;
 status) status ;;
 *) fail "no such word: $1; the first lines of $0 say which there are" ;;
 esac

@@ -11,8 +11,14 @@ namespace {
 
 constexpr char kTables = 1;
 constexpr char kNext = 2;
+constexpr char kCounters = 3;
 constexpr char kVersion = 1;
 constexpr size_t kRecordHead = 16;
+
+// Row ids are numbered by the start of the engine and then by a counter, so that no number comes
+// twice, and none has to be looked for.
+constexpr int kStartShift = 40;
+
 const char *const kCatalogName = "sql.catalog";
 const char *const kTablePrefix = "sql.table.";
 
@@ -29,6 +35,12 @@ ulonglong read_number(const uchar *from, int bytes) {
 }
 
 std::string table_key(const std::string &name) { return kTables + name; }
+
+std::string counter_key(uint32 table) {
+  std::string key{kCounters};
+  append_number(&key, table, 4);
+  return key;
+}
 
 std::string keyspace_name(uint32 number) {
   char text[32];
@@ -243,7 +255,12 @@ int Catalog::drop(const std::string &name) {
   TableRecord record;
   if (const int error = find(name, &record)) return error;
   const std::string key = table_key(name);
-  int code = esker_delete(records_, key.data(), key.size(), ESKER_SYNC);
+  Batch batch(db_);
+  int code = batch.code;
+  if (!code) code = esker_batch_delete(batch.it, records_, key.data(), key.size());
+  if (!code) code = delete_counter(batch.it, record.number);
+  if (!code) code = esker_batch_commit(batch.it, ESKER_SYNC);
+  if (!code) forget_counter(record.number);
   if (!code) code = esker_db_drop_keyspace(db_, keyspace_name(record.number).c_str());
   return handler_error(code);
 }
@@ -259,7 +276,9 @@ int Catalog::truncate(const std::string &name) {
   int code = batch.code;
   if (!code) code = make_keyspace(record.number);
   if (!code) code = put_record(batch.it, name, record);
+  if (!code) code = delete_counter(batch.it, old_number);
   if (!code) code = commit_next(batch.it);
+  if (!code) forget_counter(old_number);
   if (!code) code = esker_db_drop_keyspace(db_, keyspace_name(old_number).c_str());
   return handler_error(code);
 }
@@ -272,8 +291,51 @@ int Catalog::set_counter(const std::string &name, ulonglong counter) {
   Batch batch(db_);
   int code = batch.code;
   if (!code) code = put_record(batch.it, name, record);
+  if (!code) code = delete_counter(batch.it, record.number);
   if (!code) code = esker_batch_commit(batch.it, ESKER_SYNC);
   return handler_error(code);
+}
+
+std::shared_ptr<Counter> Catalog::counter(const TableRecord &record) {
+  std::lock_guard<std::mutex> turn(turn_);
+  std::shared_ptr<Counter> &counter = counters_[record.number];
+  if (!counter) {
+    counter = std::make_shared<Counter>(this, record.number,
+                                        static_cast<ulonglong>(starts_) << kStartShift,
+                                        !record.is_temporary);
+  }
+  return counter;
+}
+
+void Catalog::forget_counter(uint32 table) {
+  std::lock_guard<std::mutex> turn(turn_);
+  counters_.erase(table);
+}
+
+int Catalog::read_counter(uint32 table, ulonglong *next) {
+  *next = 0;
+  const std::string key = counter_key(table);
+  esker_value *value = esker_value_new();
+  const int code = esker_get(records_, nullptr, key.data(), key.size(), 0, value);
+  int error = code == ESKER_NOT_FOUND ? 0 : handler_error(code);
+  size_t size = 0;
+  const auto *from = static_cast<const uchar *>(esker_value_data(value, &size));
+  if (!code && size != 8) error = HA_ERR_CRASHED;
+  if (!code && !error) *next = read_number(from, 8);
+  esker_value_free(value);
+  return error;
+}
+
+int Catalog::put_counter(uint32 table, ulonglong next) {
+  const std::string key = counter_key(table);
+  std::string value;
+  append_number(&value, next, 8);
+  return esker_put(records_, key.data(), key.size(), value.data(), value.size(), ESKER_BUFFERED);
+}
+
+int Catalog::delete_counter(esker_batch *batch, uint32 table) {
+  const std::string key = counter_key(table);
+  return esker_batch_delete(batch, records_, key.data(), key.size());
 }
 
 }  // namespace esker

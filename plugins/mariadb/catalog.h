@@ -8,6 +8,8 @@
 // |                | table (4), first value of its counter (8), number of its indexes (2),    |
 // |                | and for each its number (4): that of the rows, then one per key          |
 // | 02             | the next table number (4), the next index number (4), starts so far (4)  |
+// | 03, table      | the next value of its AUTO_INCREMENT column (8), see counter.h           |
+// | number (4)     |                                                                          |
 //
 // A table's entries lie in the keyspace "sql.table.NUMBER". It is made before the record and
 // dropped after it, so a crash leaves at most a keyspace without a record, which the next start
@@ -16,10 +18,12 @@
 #ifndef ESKER_CATALOG_H
 #define ESKER_CATALOG_H
 
-#include "server.h"
+#include "counter.h"
 
 #include <esker/c.h>
 
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -44,9 +48,6 @@ class Catalog {
 
   esker_db *db() const { return db_; }
   esker_keyspace *records() const { return records_; }
-  // How often the database was opened: row ids of a start lie above those of all before.
-  uint32 starts() const { return starts_; }
-
   int create(const std::string &name, size_t indexes, bool is_temporary, ulonglong counter);
   int find(const std::string &name, TableRecord *record);
   int open_table(const TableRecord &record, esker_keyspace **keyspace);
@@ -54,7 +55,15 @@ class Catalog {
   int drop(const std::string &name);
   // Gives the table a new and empty keyspace; its indexes keep their numbers.
   int truncate(const std::string &name);
+  // The value that a table's counter begins with, also if it is less than what was given.
   int set_counter(const std::string &name, ulonglong counter);
+
+  // The counter of a table, the same for all who ask until it is dropped.
+  std::shared_ptr<Counter> counter(const TableRecord &record);
+  // The next value as it was written last; 0 if it never was.
+  int read_counter(uint32 table, ulonglong *next);
+  // Writes it into the log, and does not wait for a sync. A code of esker/c.h.
+  int put_counter(uint32 table, ulonglong next);
 
   // Paths of the tables that the catalogue has.
   int names(std::vector<std::string> *names);
@@ -66,13 +75,18 @@ class Catalog {
   int read_next();
   int commit_next(esker_batch *batch);
   int put_record(esker_batch *batch, const std::string &name, const TableRecord &record);
+  int delete_counter(esker_batch *batch, uint32 table);
+  void forget_counter(uint32 table);
   int make_keyspace(uint32 number);
 
   std::mutex changes_;
+  std::mutex turn_;  // guards the counters
+  std::map<uint32, std::shared_ptr<Counter>> counters_;
   esker_db *db_ = nullptr;
   esker_keyspace *records_ = nullptr;
   uint32 next_table_ = 1;
   uint32 next_index_ = 1;
+  // How often the database was opened: row ids of a start lie above those of all before.
   uint32 starts_ = 0;
 };
 

@@ -2,7 +2,10 @@
 
 #include "ha_esker.h"
 
+#include <algorithm>
+
 using esker::catalog;
+using esker::guarded;
 using esker::KeyCodec;
 using esker::Session;
 using esker::Share;
@@ -11,12 +14,15 @@ namespace {
 
 constexpr size_t kPlaceLengthBytes = 2;
 
-// Rows of a table without a primary key are numbered by the start of the engine and then by a
-// counter, so that no number comes twice, and none has to be looked for.
-constexpr int kStartShift = 40;
-
 bool is_transactional_write(thr_lock_type kind) {
   return kind >= TL_FIRST_WRITE || kind == TL_READ_WITH_SHARED_LOCKS;
+}
+
+bool has_foreign_keys(const Alter_info &wanted) {
+  for (const Key &key : wanted.key_list) {
+    if (key.type == Key::FOREIGN_KEY) return true;
+  }
+  return false;
 }
 
 int refuse(const char *what) {
@@ -42,59 +48,77 @@ ulong ha_esker::index_flags(uint index, uint, bool) const {
 }
 
 int ha_esker::create(const char *name, TABLE *form, HA_CREATE_INFO *info) {
-  for (uint index = 0; index < form->s->keys; index++) {
-    const KEY &key = form->key_info[index];
-    for (uint part = 0; part < key.user_defined_key_parts; part++) {
-      const Field *field = form->field[key.key_part[part].fieldnr - 1];
-      if (const char *what = KeyCodec::refusal(field)) return refuse(what);
+  return guarded([&] {
+    for (uint index = 0; index < form->s->keys; index++) {
+      const KEY &key = form->key_info[index];
+      for (uint part = 0; part < key.user_defined_key_parts; part++) {
+        const Field *field = form->field[key.key_part[part].fieldnr - 1];
+        if (const char *what = KeyCodec::refusal(field)) return refuse(what);
+      }
     }
-  }
-  return catalog->create(name, form->s->keys + 1, info->tmp_table(), info->auto_increment_value);
+    THD *thd = ha_thd();
+    if (has_foreign_keys(thd->lex->alter_info)) {
+      if (esker::refuses_foreign_keys(thd)) return refuse("FOREIGN KEY");
+      push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_ILLEGAL_HA_CREATE_OPTION,
+                          ER_THD(thd, ER_ILLEGAL_HA_CREATE_OPTION), "ESKER", "FOREIGN KEY");
+    }
+    return catalog->create(name, form->s->keys + 1, info->tmp_table(), info->auto_increment_value);
+  });
 }
 
-int ha_esker::delete_table(const char *name) { return catalog->drop(name); }
+int ha_esker::delete_table(const char *name) {
+  return guarded([&] { return catalog->drop(name); });
+}
 
-int ha_esker::rename_table(const char *from, const char *to) { return catalog->rename(from, to); }
+int ha_esker::rename_table(const char *from, const char *to) {
+  return guarded([&] { return catalog->rename(from, to); });
+}
 
 int ha_esker::truncate() {
-  close_cursor();
-  if (const int error = catalog->truncate(share_->name)) return error;
-  std::lock_guard<std::mutex> turn(share_->turn);
-  if (const int error = catalog->find(share_->name, &share_->record)) return error;
-  esker_keyspace_free(share_->keyspace);
-  share_->keyspace = nullptr;
-  share_->counter = 0;
-  return catalog->open_table(share_->record, &share_->keyspace);
+  return guarded([&] {
+    close_cursor();
+    if (const int error = catalog->truncate(share_->name)) return error;
+    if (const int error = catalog->find(share_->name, &share_->record)) return error;
+    esker_keyspace_free(share_->keyspace);
+    share_->keyspace = nullptr;
+    share_->counter = catalog->counter(share_->record);
+    return catalog->open_table(share_->record, &share_->keyspace);
+  });
 }
 
 int ha_esker::optimize(THD *, HA_CHECK_OPT *) {
   return esker_compact(share_->keyspace, nullptr, 0, nullptr, 0) ? HA_ADMIN_FAILED : HA_ADMIN_OK;
 }
 
+// What all openings share, made by the first of them.
+int ha_esker::open_share(const char *name) {
+  share_ = static_cast<Share *>(get_ha_share_ptr());
+  if (share_) return 0;
+  auto made = std::make_unique<Share>();
+  made->name = name;
+  if (const int error = catalog->find(name, &made->record)) return error;
+  if (const int error = catalog->open_table(made->record, &made->keyspace)) return error;
+  if (made->record.indexes.size() != table->s->keys + 1) {
+    sql_print_error("ESKER: %s has %u keys, but the catalogue knows %zu", name, table->s->keys,
+                    made->record.indexes.size() - 1);
+    return HA_ERR_CRASHED;
+  }
+  made->counter = catalog->counter(made->record);
+  share_ = made.release();
+  set_ha_share_ptr(share_);
+  return 0;
+}
+
 int ha_esker::open(const char *name, int, uint) {
   lock_shared_ha_data();
-  share_ = static_cast<Share *>(get_ha_share_ptr());
-  int error = 0;
-  if (!share_) {
-    auto made = std::make_unique<Share>();
-    made->name = name;
-    error = catalog->find(name, &made->record);
-    if (!error) error = catalog->open_table(made->record, &made->keyspace);
-    if (!error && made->record.indexes.size() != table->s->keys + 1) {
-      sql_print_error("ESKER: %s has %u keys, but the catalogue knows %zu", name, table->s->keys,
-                      made->record.indexes.size() - 1);
-      error = HA_ERR_CRASHED;
-    }
-    if (!error) {
-      made->row_id = static_cast<ulonglong>(catalog->starts()) << kStartShift;
-      share_ = made.release();
-      set_ha_share_ptr(share_);
-    }
-  }
+  const int error = guarded([&] { return open_share(name); });
   unlock_shared_ha_data();
   if (error) return error;
   thr_lock_data_init(&share_->lock, &lock_, nullptr);
+  return guarded([&] { return make_codecs(); });
+}
 
+int ha_esker::make_codecs() {
   const std::vector<uint32> &numbers = share_->record.indexes;
   const uint primary = table->s->primary_key;
   rows_ = std::make_unique<esker::RowCodec>(table);
@@ -123,16 +147,20 @@ const KeyCodec &ha_esker::codec(uint index) const {
 }
 
 int ha_esker::external_lock(THD *thd, int kind) {
-  if (kind == F_UNLCK) return 0;
-  session_ = Session::of(thd);
-  is_locking_ = kind == F_WRLCK || is_transactional_write(lock_.type);
-  return session_->enter(thd);
+  return guarded([&] {
+    if (kind == F_UNLCK) return 0;
+    session_ = Session::of(thd);
+    is_locking_ = kind == F_WRLCK || is_transactional_write(lock_.type);
+    return session_->enter(thd);
+  });
 }
 
 int ha_esker::start_stmt(THD *thd, thr_lock_type kind) {
-  session_ = Session::of(thd);
-  is_locking_ = is_transactional_write(kind);
-  return session_->enter(thd);
+  return guarded([&] {
+    session_ = Session::of(thd);
+    is_locking_ = is_transactional_write(kind);
+    return session_->enter(thd);
+  });
 }
 
 // Rows are locked by the store; of the table only what LOCK TABLES asks for.
@@ -150,6 +178,14 @@ THR_LOCK_DATA **ha_esker::store_lock(THD *thd, THR_LOCK_DATA **to, thr_lock_type
   return to;
 }
 
+// Of what the server has no words for itself.
+bool ha_esker::get_error_message(int error, String *text) {
+  if (error == HA_ERR_TO_BIG_ROW || error == HA_ERR_INTERNAL_ERROR) {
+    text->append(esker_errmsg(), strlen(esker_errmsg()));
+  }
+  return false;
+}
+
 int ha_esker::reset() {
   close_cursor();
   esker_value_clear(found_);
@@ -157,37 +193,44 @@ int ha_esker::reset() {
 }
 
 int ha_esker::info(uint flags) {
-  if (flags & HA_STATUS_VARIABLE) {
-    std::string lower;
-    row_keys_->append_number(&lower);
-    const std::string upper = esker::successor(lower);
-    uint64_t disk = 0, memory = 0, keys = 0;
-    const int code = esker_approximate(share_->keyspace, lower.data(), lower.size(), upper.data(),
-                                       upper.size(), &disk, &memory, &keys);
-    if (code) return esker::handler_error(code);
-    // Of fewer than two rows the server takes it as certain.
-    stats.records = std::max<ha_rows>(keys, 2);
-    stats.deleted = 0;
-    stats.data_file_length = disk + memory;
-    stats.mean_rec_length = static_cast<ulong>((disk + memory) / stats.records);
-  }
-  if (flags & HA_STATUS_CONST) {
-    for (uint index = 0; index < table->s->keys; index++) {
-      KEY &key = table->key_info[index];
-      if (key.flags & HA_NOSAME) key.rec_per_key[key.user_defined_key_parts - 1] = 1;
+  return guarded([&] {
+    if (flags & HA_STATUS_VARIABLE) {
+      std::string lower;
+      row_keys_->append_number(&lower);
+      const std::string upper = esker::successor(lower);
+      uint64_t disk = 0, memory = 0, keys = 0;
+      const int code = esker_approximate(share_->keyspace, lower.data(), lower.size(), upper.data(),
+                                         upper.size(), &disk, &memory, &keys);
+      if (code) return esker::handler_error(code);
+      // Of fewer than two rows the server takes it as certain.
+      stats.records = std::max<ha_rows>(keys, 2);
+      stats.deleted = 0;
+      stats.data_file_length = disk + memory;
+      stats.mean_rec_length = static_cast<ulong>((disk + memory) / stats.records);
     }
-  }
-  if (flags & HA_STATUS_ERRKEY) errkey = duplicate_;
-  if (flags & HA_STATUS_AUTO && table->found_next_number_field) {
-    if (const int error = prepare_counter()) return error;
-    std::lock_guard<std::mutex> turn(share_->turn);
-    stats.auto_increment_value = share_->counter;
-  }
-  return 0;
+    if (flags & HA_STATUS_CONST) {
+      for (uint index = 0; index < table->s->keys; index++) {
+        KEY &key = table->key_info[index];
+        if (key.flags & HA_NOSAME) key.rec_per_key[key.user_defined_key_parts - 1] = 1;
+      }
+    }
+    if (flags & HA_STATUS_ERRKEY) errkey = duplicate_;
+    if (flags & HA_STATUS_AUTO && table->found_next_number_field) {
+      if (const int error = prepare_counter()) return error;
+      stats.auto_increment_value = share_->counter->next();
+    }
+    return 0;
+  });
 }
 
 ha_rows ha_esker::records_in_range(uint index, const key_range *lower, const key_range *upper,
                                    page_range *) {
+  ha_rows rows = HA_POS_ERROR;
+  guarded([&] { return estimate(index, lower, upper, &rows); });
+  return rows;
+}
+
+int ha_esker::estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows) {
   bool is_whole;
   std::string first, last;
   codec(index).append_number(&first);
@@ -200,11 +243,13 @@ ha_rows ha_esker::records_in_range(uint index, const key_range *lower, const key
     last = search_key(index, upper->key, upper->keypart_map, &is_whole);
     if (upper->flag == HA_READ_AFTER_KEY) last = esker::successor(last);
   }
-  if (first >= last) return 1;
+  *rows = 1;
+  if (first >= last) return 0;
   uint64_t keys = 0;
   const int code = esker_approximate(share_->keyspace, first.data(), first.size(), last.data(),
                                      last.size(), nullptr, nullptr, &keys);
-  return code ? HA_POS_ERROR : std::max<ha_rows>(keys, 1);
+  *rows = code ? HA_POS_ERROR : std::max<ha_rows>(keys, 1);
+  return 0;
 }
 
 // The highest value of the counter's column that anyone committed, 0 if there is none.
@@ -255,14 +300,14 @@ int ha_esker::find_last_counter(ulonglong *last) {
 }
 
 int ha_esker::prepare_counter() {
-  std::lock_guard<std::mutex> turn(share_->turn);
-  if (share_->counter) return 0;
-  ulonglong last = 0;
+  if (share_->counter->next()) return 0;
+  ulonglong last = 0, kept = 0;
   if (table->s->next_number_keypart == 0) {
     if (const int error = find_last_counter(&last)) return error;
   }
-  share_->counter = std::max<ulonglong>(last == ULONGLONG_MAX ? last : last + 1,
-                                        share_->record.counter);
+  if (const int error = catalog->read_counter(share_->record.number, &kept)) return error;
+  share_->counter->begin_at(
+      std::max({last == ULONGLONG_MAX ? last : last + 1, kept, share_->record.counter}));
   return 0;
 }
 
@@ -273,44 +318,35 @@ void ha_esker::get_auto_increment(ulonglong offset, ulonglong increment, ulonglo
     return;
   }
   *first = ULONGLONG_MAX;
-  if (prepare_counter()) return;
-  std::lock_guard<std::mutex> turn(share_->turn);
-  ulonglong next = share_->counter;
-  if (increment > 1 && next > offset) {
-    next = (next - offset + increment - 1) / increment * increment + offset;
-  } else if (increment > 1) {
-    next = offset;
-  }
-  // Beyond the end one value is given, which the server finds to be out of range.
-  const ulonglong most = table->next_number_field->get_max_int_value();
-  const ulonglong left = next < most ? (most - next) / increment + 1 : 1;
-  const ulonglong fit = std::min(std::max<ulonglong>(wanted, 1), left);
-  *first = next;
-  *given = fit;
-  const ulonglong after = next + fit * increment;
-  share_->counter = after < next ? ULONGLONG_MAX : after;
+  guarded([&] {
+    if (const int error = prepare_counter()) return error;
+    session_->note(share_->counter);
+    *first = share_->counter->take(offset, increment, wanted,
+                                   table->next_number_field->get_max_int_value(), given);
+    return 0;
+  });
 }
 
 // A value that was given by hand raises the counter.
-void ha_esker::note_counter() {
+int ha_esker::note_counter() {
+  if (table->s->next_number_keypart) return 0;
   const longlong number = table->next_number_field->val_int();
-  if (number <= 0 && !(table->next_number_field->flags & UNSIGNED_FLAG)) return;
-  const ulonglong value = static_cast<ulonglong>(number);
-  std::lock_guard<std::mutex> turn(share_->turn);
-  if (share_->counter && value >= share_->counter) {
-    share_->counter = value == ULONGLONG_MAX ? value : value + 1;
-  }
+  if (number <= 0 && !(table->next_number_field->flags & UNSIGNED_FLAG)) return 0;
+  if (const int error = prepare_counter()) return error;
+  session_->note(share_->counter);
+  share_->counter->raise(static_cast<ulonglong>(number));
+  return 0;
 }
 
 int ha_esker::reset_auto_increment(ulonglong value) {
-  std::lock_guard<std::mutex> turn(share_->turn);
-  share_->counter = 0;
-  share_->record.counter = value;
-  return catalog->set_counter(share_->name, value);
+  return guarded([&] {
+    share_->counter->forget();
+    share_->record.counter = value;
+    return catalog->set_counter(share_->name, value);
+  });
 }
 
 void ha_esker::update_create_info(HA_CREATE_INFO *info) {
   if (info->used_fields & HA_CREATE_USED_AUTO || !table->found_next_number_field) return;
-  ha_esker::info(HA_STATUS_AUTO);
-  info->auto_increment_value = stats.auto_increment_value;
+  if (!ha_esker::info(HA_STATUS_AUTO)) info->auto_increment_value = stats.auto_increment_value;
 }

@@ -27,11 +27,9 @@ class Share : public Handler_share {
 
   THR_LOCK lock;
   std::string name;  // its path, of a partition its own
-  std::mutex turn;   // guards what follows
   TableRecord record;
   esker_keyspace *keyspace = nullptr;
-  ulonglong counter = 0;  // the next value of AUTO_INCREMENT; 0 as long as nobody asked
-  ulonglong row_id = 0;   // the last one given, of a table without a primary key
+  std::shared_ptr<Counter> counter;
 };
 
 }  // namespace esker
@@ -68,6 +66,7 @@ class ha_esker : public handler {
   int start_stmt(THD *thd, thr_lock_type kind) override;
   THR_LOCK_DATA **store_lock(THD *thd, THR_LOCK_DATA **to, thr_lock_type kind) override;
   int reset() override;
+  bool get_error_message(int error, String *text) override;
 
   // What is known of it.
   int info(uint flags) override;
@@ -99,6 +98,10 @@ class ha_esker : public handler {
   int delete_row(const uchar *record) override;
 
  private:
+  int open_share(const char *name);
+  int make_codecs();
+  int estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows);
+
   // An index by its place in the table; MAX_KEY is the rows themselves.
   const esker::KeyCodec &codec(uint index) const;
   bool is_rows(uint index) const { return index == MAX_KEY || index == table->s->primary_key; }
@@ -127,7 +130,7 @@ class ha_esker : public handler {
                    std::string *value) const;
   int find_last_counter(ulonglong *last);
   int prepare_counter();
-  void note_counter();
+  int note_counter();
 
   esker::Share *share_ = nullptr;
   THR_LOCK_DATA lock_;

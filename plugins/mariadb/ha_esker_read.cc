@@ -6,6 +6,7 @@
 
 #include "ha_esker.h"
 
+using esker::guarded;
 using esker::KeyCodec;
 
 namespace {
@@ -188,43 +189,45 @@ int ha_esker::index_end() {
 
 int ha_esker::index_read_map(uchar *record, const uchar *key, key_part_map parts,
                              ha_rkey_function where) {
-  bool is_whole = false;
-  const std::string wanted = search_key(active_index, key, parts, &is_whole);
-  must_begin_.clear();
-  if (where == HA_READ_KEY_EXACT && is_whole) return read_exact(record, wanted);
-  if (const int error = open_cursor(active_index)) return error;
-  int code;
-  bool is_forward = true;
-  switch (where) {
-    case HA_READ_KEY_EXACT:
-      must_begin_ = wanted;
-      code = esker_iter_seek(cursor_, wanted.data(), wanted.size());
-      break;
-    case HA_READ_KEY_OR_NEXT:
-      code = esker_iter_seek(cursor_, wanted.data(), wanted.size());
-      break;
-    case HA_READ_AFTER_KEY: {
-      const std::string after = esker::successor(wanted);
-      code = esker_iter_seek(cursor_, after.data(), after.size());
-      break;
+  return guarded([&] {
+    bool is_whole = false;
+    const std::string wanted = search_key(active_index, key, parts, &is_whole);
+    must_begin_.clear();
+    if (where == HA_READ_KEY_EXACT && is_whole) return read_exact(record, wanted);
+    if (const int error = open_cursor(active_index)) return error;
+    int code;
+    bool is_forward = true;
+    switch (where) {
+      case HA_READ_KEY_EXACT:
+        must_begin_ = wanted;
+        code = esker_iter_seek(cursor_, wanted.data(), wanted.size());
+        break;
+      case HA_READ_KEY_OR_NEXT:
+        code = esker_iter_seek(cursor_, wanted.data(), wanted.size());
+        break;
+      case HA_READ_AFTER_KEY: {
+        const std::string after = esker::successor(wanted);
+        code = esker_iter_seek(cursor_, after.data(), after.size());
+        break;
+      }
+      case HA_READ_BEFORE_KEY:
+        is_forward = false;
+        code = seek_before(cursor_, wanted);
+        break;
+      case HA_READ_PREFIX_LAST:
+      case HA_READ_PREFIX_LAST_OR_PREV:
+      case HA_READ_KEY_OR_PREV:
+        is_forward = false;
+        if (where == HA_READ_PREFIX_LAST) must_begin_ = wanted;
+        code = seek_before(cursor_, esker::successor(wanted));
+        break;
+      default:
+        return HA_ERR_UNSUPPORTED;
     }
-    case HA_READ_BEFORE_KEY:
-      is_forward = false;
-      code = seek_before(cursor_, wanted);
-      break;
-    case HA_READ_PREFIX_LAST:
-    case HA_READ_PREFIX_LAST_OR_PREV:
-    case HA_READ_KEY_OR_PREV:
-      is_forward = false;
-      if (where == HA_READ_PREFIX_LAST) must_begin_ = wanted;
-      code = seek_before(cursor_, esker::successor(wanted));
-      break;
-    default:
-      return HA_ERR_UNSUPPORTED;
-  }
-  const int error = take(code, record, is_forward);
-  must_begin_.clear();
-  return error == HA_ERR_END_OF_FILE ? HA_ERR_KEY_NOT_FOUND : error;
+    const int error = take(code, record, is_forward);
+    must_begin_.clear();
+    return error == HA_ERR_END_OF_FILE ? HA_ERR_KEY_NOT_FOUND : error;
+  });
 }
 
 // From where the last read was, which may have had no cursor.
@@ -246,20 +249,28 @@ int ha_esker::step(uchar *record, bool is_forward) {
   return take(code, record, is_forward);
 }
 
-int ha_esker::index_next(uchar *record) { return step(record, true); }
+int ha_esker::index_next(uchar *record) {
+  return guarded([&] { return step(record, true); });
+}
 
-int ha_esker::index_prev(uchar *record) { return step(record, false); }
+int ha_esker::index_prev(uchar *record) {
+  return guarded([&] { return step(record, false); });
+}
 
 int ha_esker::index_first(uchar *record) {
-  must_begin_.clear();
-  if (const int error = open_cursor(active_index)) return error;
-  return take(esker_iter_seek_to_first(cursor_), record, true);
+  return guarded([&] {
+    must_begin_.clear();
+    if (const int error = open_cursor(active_index)) return error;
+    return take(esker_iter_seek_to_first(cursor_), record, true);
+  });
 }
 
 int ha_esker::index_last(uchar *record) {
-  must_begin_.clear();
-  if (const int error = open_cursor(active_index)) return error;
-  return take(esker_iter_seek_to_last(cursor_), record, false);
+  return guarded([&] {
+    must_begin_.clear();
+    if (const int error = open_cursor(active_index)) return error;
+    return take(esker_iter_seek_to_last(cursor_), record, false);
+  });
 }
 
 int ha_esker::rnd_init(bool scan) {
@@ -275,25 +286,34 @@ int ha_esker::rnd_end() {
 }
 
 int ha_esker::rnd_next(uchar *record) {
-  if (!is_at_start_) return cursor_ ? step(record, true) : HA_ERR_END_OF_FILE;
-  is_at_start_ = false;
-  if (const int error = open_cursor(MAX_KEY)) return error;
-  return take(esker_iter_seek_to_first(cursor_), record, true);
+  return guarded([&] {
+    if (!is_at_start_) return cursor_ ? step(record, true) : HA_ERR_END_OF_FILE;
+    is_at_start_ = false;
+    if (const int error = open_cursor(MAX_KEY)) return error;
+    return take(esker_iter_seek_to_first(cursor_), record, true);
+  });
 }
 
 // Keys of rows stand in the order of their bytes, also with zeros behind them up to the common
 // length, since none is the beginning of another. Their own length is last.
 void ha_esker::position(const uchar *record) {
-  const std::string key = row_key_of(record);
-  const size_t room = ref_length - kPlaceLengthBytes;
-  const size_t used = std::min(key.size(), room);
   memset(ref, 0, ref_length);
-  memcpy(ref, key.data(), used);
-  int2store(ref + room, static_cast<uint16>(used));
+  guarded([&] {
+    const std::string key = row_key_of(record);
+    const size_t room = ref_length - kPlaceLengthBytes;
+    const size_t used = std::min(key.size(), room);
+    memcpy(ref, key.data(), used);
+    int2store(ref + room, static_cast<uint16>(used));
+    return 0;
+  });
 }
 
 int ha_esker::rnd_pos(uchar *record, uchar *place) {
-  const size_t length = uint2korr(place + ref_length - kPlaceLengthBytes);
-  row_key_.assign(reinterpret_cast<char *>(place), length);
-  return get_row(record);
+  return guarded([&] {
+    const size_t length = uint2korr(place + ref_length - kPlaceLengthBytes);
+    // There was no memory to tell the place.
+    if (!length) return HA_ERR_OUT_OF_MEM;
+    row_key_.assign(reinterpret_cast<char *>(place), length);
+    return get_row(record);
+  });
 }

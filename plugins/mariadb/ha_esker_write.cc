@@ -6,6 +6,8 @@
 
 #include "ha_esker.h"
 
+using esker::guarded;
+
 namespace {
 
 ulonglong row_id_in(const std::string &row_key) {
@@ -30,9 +32,8 @@ std::string ha_esker::row_key_of(const uchar *record) const {
 std::string ha_esker::new_row_key(const uchar *record) {
   if (table->s->primary_key != MAX_KEY) return row_key_of(record);
   std::string key;
-  std::lock_guard<std::mutex> turn(share_->turn);
   row_keys_->append_number(&key);
-  row_keys_->append(record, ++share_->row_id, 0, 1, &key);
+  row_keys_->append(record, share_->counter->take_row_id(), 0, 1, &key);
   return key;
 }
 
@@ -66,82 +67,87 @@ int ha_esker::remove(const std::string &key) {
 }
 
 int ha_esker::write_row(const uchar *record) {
-  if (table->next_number_field && record == table->record[0]) {
-    if (const int error = update_auto_increment()) return error;
-  }
-  const std::string row_key = new_row_key(record);
-  const uint primary = table->s->primary_key;
-  if (primary != MAX_KEY) {
-    if (const int error = check_unique(primary, row_key)) return error;
-  }
-  std::vector<std::pair<std::string, std::string>> entries;
-  for (uint index = 0; index < keys_.size(); index++) {
-    if (index == primary) continue;
-    entries.emplace_back();
-    auto &[key, value] = entries.back();
-    split_entry(index, record, row_key, &key, &value);
-    if (!keys_[index]->is_whole(record)) continue;
-    if (const int error = check_unique(index, key)) return error;
-  }
-  std::string row;
-  rows_->pack(record, &row);
-  session_->wrote();
-  if (const int error = put(row_key, row)) return error;
-  for (const auto &[key, value] : entries) {
-    if (const int error = put(key, value)) return error;
-  }
-  row_key_ = row_key;
-  if (table->next_number_field && record == table->record[0]) note_counter();
-  return 0;
+  return guarded([&] {
+    if (table->next_number_field && record == table->record[0]) {
+      if (const int error = update_auto_increment()) return error;
+    }
+    const std::string row_key = new_row_key(record);
+    const uint primary = table->s->primary_key;
+    if (primary != MAX_KEY) {
+      if (const int error = check_unique(primary, row_key)) return error;
+    }
+    std::vector<std::pair<std::string, std::string>> entries;
+    for (uint index = 0; index < keys_.size(); index++) {
+      if (index == primary) continue;
+      entries.emplace_back();
+      auto &[key, value] = entries.back();
+      split_entry(index, record, row_key, &key, &value);
+      if (!keys_[index]->is_whole(record)) continue;
+      if (const int error = check_unique(index, key)) return error;
+    }
+    std::string row;
+    rows_->pack(record, &row);
+    session_->wrote();
+    if (const int error = put(row_key, row)) return error;
+    for (const auto &[key, value] : entries) {
+      if (const int error = put(key, value)) return error;
+    }
+    row_key_ = row_key;
+    return table->next_number_field && record == table->record[0] ? note_counter() : 0;
+  });
 }
 
 int ha_esker::update_row(const uchar *old_record, const uchar *new_record) {
-  struct Change {
-    std::string old_key, old_value, new_key, new_value;
-  };
-  const uint primary = table->s->primary_key;
-  const std::string old_key = row_key_of(old_record), new_key = row_key_of(new_record);
-  if (old_key != new_key) {
-    if (const int error = check_unique(primary, new_key)) return error;
-  }
-  std::vector<Change> changes;
-  for (uint index = 0; index < keys_.size(); index++) {
-    if (index == primary) continue;
-    Change change;
-    split_entry(index, old_record, old_key, &change.old_key, &change.old_value);
-    split_entry(index, new_record, new_key, &change.new_key, &change.new_value);
-    if (change.old_key == change.new_key && change.old_value == change.new_value) continue;
-    if (change.old_key != change.new_key && keys_[index]->is_whole(new_record)) {
-      if (const int error = check_unique(index, change.new_key)) return error;
+  return guarded([&] {
+    struct Change {
+      std::string old_key, old_value, new_key, new_value;
+    };
+    const uint primary = table->s->primary_key;
+    const std::string old_key = row_key_of(old_record), new_key = row_key_of(new_record);
+    if (old_key != new_key) {
+      if (const int error = check_unique(primary, new_key)) return error;
     }
-    changes.push_back(std::move(change));
-  }
-  std::string row;
-  rows_->pack(new_record, &row);
-  session_->wrote();
-  if (old_key != new_key) {
-    if (const int error = remove(old_key)) return error;
-  }
-  if (const int error = put(new_key, row)) return error;
-  for (const Change &change : changes) {
-    if (change.old_key != change.new_key) {
-      if (const int error = remove(change.old_key)) return error;
+    std::vector<Change> changes;
+    for (uint index = 0; index < keys_.size(); index++) {
+      if (index == primary) continue;
+      Change change;
+      split_entry(index, old_record, old_key, &change.old_key, &change.old_value);
+      split_entry(index, new_record, new_key, &change.new_key, &change.new_value);
+      if (change.old_key == change.new_key && change.old_value == change.new_value) continue;
+      if (change.old_key != change.new_key && keys_[index]->is_whole(new_record)) {
+        if (const int error = check_unique(index, change.new_key)) return error;
+      }
+      changes.push_back(std::move(change));
     }
-    if (const int error = put(change.new_key, change.new_value)) return error;
-  }
-  row_key_ = new_key;
-  return 0;
+    std::string row;
+    rows_->pack(new_record, &row);
+    session_->wrote();
+    if (old_key != new_key) {
+      if (const int error = remove(old_key)) return error;
+    }
+    if (const int error = put(new_key, row)) return error;
+    for (const Change &change : changes) {
+      if (change.old_key != change.new_key) {
+        if (const int error = remove(change.old_key)) return error;
+      }
+      if (const int error = put(change.new_key, change.new_value)) return error;
+    }
+    row_key_ = new_key;
+    return 0;
+  });
 }
 
 int ha_esker::delete_row(const uchar *record) {
-  const std::string row_key = row_key_of(record);
-  session_->wrote();
-  if (const int error = remove(row_key)) return error;
-  for (uint index = 0; index < keys_.size(); index++) {
-    if (index == table->s->primary_key) continue;
-    std::string key, value;
-    split_entry(index, record, row_key, &key, &value);
-    if (const int error = remove(key)) return error;
-  }
-  return 0;
+  return guarded([&] {
+    const std::string row_key = row_key_of(record);
+    session_->wrote();
+    if (const int error = remove(row_key)) return error;
+    for (uint index = 0; index < keys_.size(); index++) {
+      if (index == table->s->primary_key) continue;
+      std::string key, value;
+      split_entry(index, record, row_key, &key, &value);
+      if (const int error = remove(key)) return error;
+    }
+    return 0;
+  });
 }

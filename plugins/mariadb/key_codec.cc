@@ -148,14 +148,33 @@ void KeyCodec::append(const uchar *record, ulonglong row_id, uint first, uint la
   }
 }
 
+namespace {
+
+// A field that looks at another record for as long as this lives: several functions of fields take
+// no place, but use their own.
+class Moved {
+ public:
+  Moved(Field *field, ptrdiff_t offset) : field_(field), offset_(offset) {
+    field_->move_field_offset(offset_);
+  }
+  ~Moved() { field_->move_field_offset(-offset_); }
+  Moved(const Moved &) = delete;
+  Moved &operator=(const Moved &) = delete;
+
+ private:
+  Field *field_;
+  ptrdiff_t offset_;
+};
+
+}  // namespace
+
 void KeyCodec::append_part(const Part &part, ptrdiff_t offset, std::string *key) const {
   Field *field = part.field;
   const size_t from = key->size();
   const bool is_null = field->is_real_null(offset);
   if (field->real_maybe_null()) key->push_back(is_null ? 0 : 1);
   if (!is_null) {
-    // Several functions of fields take no place, but use their own.
-    field->move_field_offset(offset);
+    const Moved moved(field, offset);
     if (part.kind == kNumber) {
       key->resize(key->size() + part.bytes);
       uchar *room = reinterpret_cast<uchar *>(&(*key)[key->size() - part.bytes]);
@@ -178,7 +197,6 @@ void KeyCodec::append_part(const Part &part, ptrdiff_t offset, std::string *key)
       part.text->append(field->ptr, field->has_charset() ? collation->lengthsp(text, used) : used,
                         part.chars_max, key);
     }
-    field->move_field_offset(-offset);
   }
   if (part.is_reversed) flip(key, from);
 }

@@ -2,6 +2,11 @@
 
 #include "ha_esker.h"
 
+#ifdef ESKER_CRASHES
+#include <csignal>
+#include <unistd.h>
+#endif
+
 namespace {
 
 const char *const kDirectory = "#esker";
@@ -9,6 +14,10 @@ const char *const kDirectory = "#esker";
 const char *const kDurabilities[] = {"memory", "buffered", "sync", NullS};
 TYPELIB durabilities = {array_elements(kDurabilities) - 1, "",
                         const_cast<const char **>(kDurabilities), nullptr};
+
+const char *const kForeignKeys[] = {"warn", "refuse", NullS};
+TYPELIB foreign_keys_words = {array_elements(kForeignKeys) - 1, "",
+                              const_cast<const char **>(kForeignKeys), nullptr};
 
 ulong durability_setting;
 char *memory_limit;
@@ -24,8 +33,24 @@ MYSQL_THDVAR_ULONG(lock_wait_timeout, PLUGIN_VAR_RQCMDARG,
                    "Seconds that a statement waits for a lock; 0 is not to wait", nullptr, nullptr,
                    5, 0, 1073741824, 0);
 
-st_mysql_sys_var *settings[] = {MYSQL_SYSVAR(durability), MYSQL_SYSVAR(memory_limit),
-                                MYSQL_SYSVAR(lock_wait_timeout), nullptr};
+MYSQL_THDVAR_ENUM(foreign_keys, PLUGIN_VAR_RQCMDARG,
+                  "What comes of a table that is made with foreign keys, which are not kept: "
+                  "warn (it is made without them), refuse",
+                  nullptr, nullptr, 0, &foreign_keys_words);
+
+#ifdef ESKER_CRASHES
+char *crash_place;
+MYSQL_SYSVAR_STR(crash_at, crash_place, PLUGIN_VAR_RQCMDARG | PLUGIN_VAR_MEMALLOC,
+                 "Where the server is to end, for tests", nullptr, nullptr, nullptr);
+#endif
+
+st_mysql_sys_var *settings[] = {
+#ifdef ESKER_CRASHES
+                                MYSQL_SYSVAR(crash_at),
+#endif
+                                MYSQL_SYSVAR(durability), MYSQL_SYSVAR(memory_limit),
+                                MYSQL_SYSVAR(lock_wait_timeout), MYSQL_SYSVAR(foreign_keys),
+                                nullptr};
 
 handler *make_handler(handlerton *hton, TABLE_SHARE *share, MEM_ROOT *root) {
   return new (root) ha_esker(hton, share);
@@ -57,7 +82,9 @@ int begin(void *place) {
     return 1;
   }
   const std::string path = std::string(mysql_real_data_home) + kDirectory;
-  if (esker::Catalog::open(path.c_str(), memory_limit, &esker::catalog)) {
+  const int failure = esker::guarded(
+      [&] { return esker::Catalog::open(path.c_str(), memory_limit, &esker::catalog); });
+  if (failure) {
     sql_print_error("ESKER: opening %s: %s", path.c_str(), esker_errmsg());
     return 1;
   }
@@ -92,6 +119,14 @@ uint32 durability() {
 }
 
 ulonglong lock_wait_ms(THD *thd) { return 1000ULL * THDVAR(thd, lock_wait_timeout); }
+
+#ifdef ESKER_CRASHES
+void crash_at(const char *place) {
+  if (crash_place && !strcmp(crash_place, place)) kill(getpid(), SIGKILL);
+}
+#endif
+
+bool refuses_foreign_keys(THD *thd) { return THDVAR(thd, foreign_keys) == 1; }
 
 }  // namespace esker
 

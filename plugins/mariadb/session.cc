@@ -2,6 +2,7 @@
 
 #include "session.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace esker {
@@ -40,7 +41,7 @@ bool xid_of(const uchar *id, size_t length, XID *xid) {
   return true;
 }
 
-int note(void *state, const void *id, size_t length, uint64_t, uint64_t) {
+int list_one(void *state, const void *id, size_t length, uint64_t, uint64_t) {
   XID xid;
   if (xid_of(static_cast<const uchar *>(id), length, &xid)) {
     static_cast<std::vector<XID> *>(state)->push_back(xid);
@@ -92,6 +93,22 @@ void Session::end() {
   writes_++;
 }
 
+void Session::note(const std::shared_ptr<Counter> &counter) {
+  if (!counters_.empty() && counters_.back() == counter) return;
+  if (std::find(counters_.begin(), counters_.end(), counter) == counters_.end()) {
+    counters_.push_back(counter);
+  }
+}
+
+// Before the transaction's own writes, so that these never survive without them.
+int Session::keep_counters() {
+  for (const auto &counter : counters_) {
+    if (const int code = counter->keep()) return code;
+  }
+  counters_.clear();
+  return ESKER_OK;
+}
+
 int Session::enter(THD *thd) {
   if (const int failure = begin(thd)) return failure;
   trans_register_ha(thd, false, engine, 0);
@@ -120,8 +137,11 @@ int Session::commit(handlerton *, THD *thd, bool all) {
     session->is_in_statement_ = false;
     return session->error(thd, esker_tx_release(session->transaction_, session->statement_));
   }
-  const int code = esker_tx_commit(session->transaction_, durability());
+  crash_at("before commit");
+  int code = session->keep_counters();
+  if (!code) code = esker_tx_commit(session->transaction_, durability());
   const int failure = code ? session->error(thd, code) : 0;
+  crash_at("after commit");
   session->end();
   return failure;
 }
@@ -137,51 +157,67 @@ int Session::rollback(handlerton *, THD *thd, bool all) {
     if (!code) code = esker_tx_release(session->transaction_, session->statement_);
     return session->error(thd, code);
   }
+  const int kept = session->keep_counters();
+  int failure = kept ? session->error(thd, kept) : 0;
   // One that failed is over already; only what was prepared has anything to undo.
-  const int code =
-      session->is_prepared_ ? esker_tx_rollback(session->transaction_, durability()) : ESKER_OK;
-  const int failure = code ? session->error(thd, code) : 0;
+  if (session->is_prepared_) {
+    const int code = esker_tx_rollback(session->transaction_, durability());
+    if (code) failure = session->error(thd, code);
+  }
   session->end();
   return failure;
 }
 
 int Session::prepare(handlerton *, THD *thd, bool all) {
-  Session *session = existing(thd);
-  if (!session || !session->transaction_) return 0;
-  if (!all && has_several_statements(thd)) return commit(engine, thd, false);
-  XID xid;
-  thd_get_xid(thd, reinterpret_cast<MYSQL_XID *>(&xid));
-  const std::string id = id_of(xid);
-  const int code = esker_tx_prepare(session->transaction_, id.data(), id.size());
-  session->is_prepared_ = code == ESKER_OK;
-  return code ? session->error(thd, code) : 0;
+  return guarded([&] {
+    Session *session = existing(thd);
+    if (!session || !session->transaction_) return 0;
+    if (!all && has_several_statements(thd)) return commit(engine, thd, false);
+    XID xid;
+    thd_get_xid(thd, reinterpret_cast<MYSQL_XID *>(&xid));
+    const std::string id = id_of(xid);
+    crash_at("before prepare");
+    int code = session->keep_counters();
+    if (!code) code = esker_tx_prepare(session->transaction_, id.data(), id.size());
+    crash_at("after prepare");
+    session->is_prepared_ = code == ESKER_OK;
+    return code ? session->error(thd, code) : 0;
+  });
 }
 
 // The server asks again as long as its list was filled.
 int Session::recover(handlerton *, XID *list, uint length) {
-  static std::vector<XID> left;
-  static bool is_listed = false;
-  if (!is_listed) {
-    if (esker_db_prepared(catalog->db(), note, &left)) {
-      sql_print_error("ESKER: listing prepared transactions: %s", esker_errmsg());
-      return 0;
+  return guarded([&] {
+    static std::vector<XID> left;
+    static bool is_listed = false;
+    if (!is_listed) {
+      if (esker_db_prepared(catalog->db(), list_one, &left)) {
+        sql_print_error("ESKER: listing prepared transactions: %s", esker_errmsg());
+        return 0;
+      }
+      is_listed = true;
     }
-    is_listed = true;
-  }
-  uint given = 0;
-  for (; given < length && !left.empty(); given++, left.pop_back()) list[given] = left.back();
-  if (given < length) is_listed = false;
-  return static_cast<int>(given);
+    uint given = 0;
+    for (; given < length && !left.empty(); given++, left.pop_back()) list[given] = left.back();
+    if (given < length) is_listed = false;
+    return static_cast<int>(given);
+  });
 }
 
 int Session::commit_by_xid(handlerton *, XID *xid) {
-  const std::string id = id_of(*xid);
-  return told_by_xid(esker_db_commit_prepared(catalog->db(), id.data(), id.size(), ESKER_SYNC));
+  const auto end = [&] {
+    const std::string id = id_of(*xid);
+    return told_by_xid(esker_db_commit_prepared(catalog->db(), id.data(), id.size(), ESKER_SYNC));
+  };
+  return guarded(end, kResourceFailed);
 }
 
 int Session::rollback_by_xid(handlerton *, XID *xid) {
-  const std::string id = id_of(*xid);
-  return told_by_xid(esker_db_rollback_prepared(catalog->db(), id.data(), id.size(), ESKER_SYNC));
+  const auto end = [&] {
+    const std::string id = id_of(*xid);
+    return told_by_xid(esker_db_rollback_prepared(catalog->db(), id.data(), id.size(), ESKER_SYNC));
+  };
+  return guarded(end, kResourceFailed);
 }
 
 int Session::savepoint_set(handlerton *, THD *thd, void *place) {
@@ -210,14 +246,16 @@ int Session::savepoint_release(handlerton *, THD *thd, void *place) {
 
 // A snapshot is taken by the first read.
 int Session::start_snapshot(handlerton *, THD *thd) {
-  Session *session = of(thd);
-  if (const int failure = session->begin(thd)) return failure;
-  trans_register_ha(thd, true, engine, 0);
-  esker_value *value = esker_value_new();
-  const int code =
-      esker_tx_get(session->transaction_, catalog->records(), "", 0, 0, value);
-  esker_value_free(value);
-  return code == ESKER_NOT_FOUND ? 0 : session->error(thd, code);
+  return guarded([&] {
+    Session *session = of(thd);
+    if (const int failure = session->begin(thd)) return failure;
+    trans_register_ha(thd, true, engine, 0);
+    esker_value *value = esker_value_new();
+    const int code =
+        esker_tx_get(session->transaction_, catalog->records(), "", 0, 0, value);
+    esker_value_free(value);
+    return code == ESKER_NOT_FOUND ? 0 : session->error(thd, code);
+  });
 }
 
 // What was prepared stays so, and is ended by its name.

@@ -8,6 +8,7 @@
 #ifndef ESKER_SESSION_H
 #define ESKER_SESSION_H
 
+#include "border.h"
 #include "catalog.h"
 
 namespace esker {
@@ -33,6 +34,9 @@ class Session {
   ulonglong writes() const { return writes_; }
   void wrote() { writes_++; }
 
+  // The transaction takes numbers of that counter: its next value is kept before it ends.
+  void note(const std::shared_ptr<Counter> &counter);
+
   // A code as an error of the server's handlers; a deadlock rolls the transaction back.
   int error(THD *thd, int code);
 
@@ -54,17 +58,22 @@ class Session {
 
   int begin(THD *thd);
   void end();
+  int keep_counters();
   esker_tx *transaction_ = nullptr;
   bool is_prepared_ = false;
   int isolation_ = ESKER_SNAPSHOT;
   ulonglong writes_ = 0;
   bool is_in_statement_ = false;
   uint64_t statement_ = 0;  // the savepoint it began with
+  std::vector<std::shared_ptr<Counter>> counters_;
 };
 
 // What a write is to survive, and how long a connection waits for a lock: by the settings.
 uint32 durability();
 ulonglong lock_wait_ms(THD *thd);
+
+// Whether a table with foreign keys, which are not kept, is an error and not a warning.
+bool refuses_foreign_keys(THD *thd);
 
 }  // namespace esker
 

@@ -58,6 +58,10 @@ select a from h where a < 3 order by a;
 delete from h where a = 2 and b = 'b' limit 1;
 update h set a = 7 where a is null;
 select * from h order by a, b;
+-- Closed and opened again, it numbers its rows on.
+flush tables;
+insert into h values (8, 'd'), (9, 'e');
+select * from h order by a, b;
 alter table h add column id int auto_increment primary key first;
 select count(distinct id), sum(a) from h;
 -- The counter.
@@ -69,6 +73,10 @@ select * from n order by id;
 select last_insert_id();
 insert into n values (-5, 'e'), (2147483647, 'f');
 insert into n (v) values ('g');
+select * from n order by id;
+delete from n where id > 3;
+flush tables;
+insert into n (v) values ('h');
 select * from n order by id;
 truncate n;
 insert into n (v) values ('z');
