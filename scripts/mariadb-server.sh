@@ -15,6 +15,7 @@ cd "$(dirname "$0")/.."
 target=$(scripts/setup.sh target)
 place=$(mkdir -p "$target/mariadb" && cd "$target/mariadb" && pwd)
 files=${MARIADB_FILES:-$place/server}
+plugins=${MARIADB_PLUGINS:-$place/plugins}
 socket=$files/socket
 seconds=60
 
@@ -38,12 +39,12 @@ make_files() {
 }
 
 start() {
-    [ -e "$place/plugins/ha_esker.so" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
+    [ -e "$plugins/ha_esker.so" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
     ! is_up || fail "it runs already; stop it with: scripts/mariadb-server.sh stop"
     # The distribution's servers load nothing experimental unless told.
     mariadbd --no-defaults --datadir="$files" --user="$(id -un)" --socket="$socket" \
         --skip-networking --pid-file="$files/pid" --log-error="$files/log.err" \
-        --plugin-dir="$place/plugins" --plugin-maturity=experimental --plugin-load-add=ha_esker \
+        --plugin-dir="$plugins" --plugin-maturity=experimental --plugin-load-add=ha_esker \
         --ignore-db-dirs='#esker' "$@" >/dev/null 2>&1 &
     local child=$! waited=0
     until is_up; do
