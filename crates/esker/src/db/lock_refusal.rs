@@ -50,6 +50,19 @@ pub fn interrupted() -> Error {
     Error::new(ErrorKind::Interrupted, message)
 }
 
+/// A transaction has locked a key to read it, and its snapshot is older than what is there:
+/// `Conflict`, and the lock is given back.
+#[cold]
+pub fn overtaken(core: &Core, keyspace: KeyspaceId, key: &[u8]) -> Error {
+    let what = shown(core, keyspace, Some(key));
+    let message = format!(
+        "{what} was written to by others since the transaction's snapshot, and is not locked. \
+         Roll it back and run it again (`Db::transaction` does); under `ReadCommitted` it would \
+         have been read as it is"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
 /// As [`plain`], for one that does not wait where others would: `Busy` then.
 #[cold]
 pub fn at_once(core: &Core, refused: Refused) -> Error {

@@ -4,12 +4,14 @@
 //! transaction each statement locks what it touches and then sees to it that there is a snapshot. A
 //! plain write that was under way when a transaction took its first lock may not have heeded it;
 //! before anything is read the lock of all writers is passed once, so that it is visible then.
-//! Taking a snapshot passes it. A snapshot that is older than a lock is checked at the commit.
+//! Taking a snapshot passes it. A snapshot that is older than a lock is checked at the commit, and
+//! at once where a key is read under the lock.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::{Isolation, TransactionMode};
+use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::Result;
 use crate::base::types::user_code;
 use crate::db::claim_wait;
@@ -23,8 +25,9 @@ use crate::db::txn::locks::owned_locks::OwnedLocks;
 use crate::db::txn::locks::refused::Refused;
 use crate::db::txn::locks::waiting::Patience;
 use crate::db::txn::state::TransactionState;
+use crate::flow::read::newest::{Target, is_written_since};
 
-/// A key is about to be written, or read to be written.
+/// A key is about to be written.
 ///
 /// Errors, of this and the others: `LockTimeout`, also where a prepared transaction claims the key;
 /// `Deadlock`; `Closed`, `Invalid` where no read may begin.
@@ -37,20 +40,27 @@ pub fn before_write(
     lock_key(core, state, parts, key, KeyMode::Exclusive)
 }
 
-/// A key is about to be read, and nobody is to write to it until the transaction ends.
-pub fn before_shared_read(
+/// A key is about to be read, and nobody else is to write to it until the transaction ends: with
+/// [`KeyMode::Exclusive`] because the transaction is about to.
+///
+/// Errors besides: `Conflict` where somebody has written to it since the transaction's snapshot.
+pub fn before_lasting_read(
     core: &Core,
     state: &TransactionState,
     parts: &KeyspaceParts,
     key: &[u8],
+    mode: KeyMode,
 ) -> Result<()> {
     let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
-        owned.lock_key_or_keyspace(parts.id, key, KeyMode::Shared, patience)
+        owned.lock_key_or_keyspace(parts.id, key, mode, patience)
     };
-    lock(core, state, take, |owner, times| {
+    let wait = |owner, times| {
         wait_for_claims(core, owner, times, || {
             core.committer.check_unclaimed(parts.id, key)
         })
+    };
+    lock(core, state, take, wait, || {
+        check_unwritten(core, state, parts, key)
     })
 }
 
@@ -73,11 +83,12 @@ pub fn whole(
     let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
         owned.lock_keyspace(parts.id, mode.whole(), patience)
     };
-    lock(core, state, take, |owner, times| {
+    let wait = |owner, times| {
         wait_for_claims(core, owner, times, || {
             core.committer.check_keyspace_unclaimed(parts.id)
         })
-    })
+    };
+    lock(core, state, take, wait, || Ok(()))
 }
 
 /// A key is about to be read; it counts if all that is read does.
@@ -132,12 +143,32 @@ fn lock_key(
     let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
         owned.lock_key_or_keyspace(parts.id, key, mode, patience)
     };
-    lock(core, state, take, |owner, times| match mode {
+    let wait = |owner, times| match mode {
         KeyMode::Exclusive => wait_for_claims(core, owner, times, || {
             core.committer.check_unclaimed(parts.id, key)
         }),
         KeyMode::Shared | KeyMode::Beside => Ok(()),
-    })
+    };
+    lock(core, state, take, wait, || Ok(()))
+}
+
+// Of a key that is locked by now: whoever wrote to it before is visible.
+fn check_unwritten(
+    core: &Core,
+    state: &TransactionState,
+    parts: &KeyspaceParts,
+    key: &[u8],
+) -> Result<()> {
+    let seen = state.seen();
+    if state.isolation() == Isolation::ReadCommitted || core.committer.visible() <= seen {
+        return Ok(());
+    }
+    let look = || is_written_since(&parts.current.load(), Target::Key(key), seen);
+    if !user_code::told(look)? {
+        return Ok(());
+    }
+    core.statistics.add(Ticker::TransactionConflicts, 1);
+    Err(lock_refusal::overtaken(core, parts.id, key))
 }
 
 // Whoever prepares from here on heeds the lock. Who did before is about to write, and what is read
@@ -163,15 +194,17 @@ fn lock_keyspace(
     let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
         owned.lock_keyspace(parts.id, mode, patience)
     };
-    lock(core, state, take, |_, _| Ok(()))
+    lock(core, state, take, |_, _| Ok(()), || Ok(()))
 }
 
+// What is taken is given back if `wait_for_claims` or then `look` refuses.
 #[inline]
 fn lock(
     core: &Core,
     state: &TransactionState,
     take: impl FnOnce(&mut OwnedLocks, Patience<'_>) -> Result<bool, Refused>,
     wait_for_claims: impl FnOnce(TxnId, (Duration, Duration)) -> Result<()>,
+    look: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     if state.mode() == TransactionMode::Optimistic {
         return Ok(());
@@ -191,15 +224,30 @@ fn lock(
         .map_err(|refused| lock_refusal::statement(core, refused, wait_max))?;
     // Before the snapshot is taken: what it waits for, it sees.
     let owner = locks.owned.owner();
-    wait_for_claims(owner, (since, wait_max)).inspect_err(|_| locks.owned.release_to(mark))?;
-    if !locks.has_passed {
-        match state.isolation() {
-            Isolation::ReadCommitted => core.committer.paused(|_| ()),
-            Isolation::Snapshot | Isolation::Serializable => take_snapshot(core, state),
+    let mut allowed = wait_for_claims(owner, (since, wait_max));
+    if allowed.is_ok() {
+        if !locks.has_passed {
+            pass_writers(core, state);
+            locks.has_passed = true;
         }
-        locks.has_passed = true;
+        allowed = look();
     }
-    Ok(())
+    if allowed.is_err() {
+        locks.owned.release_to(mark);
+        // Writes that come before the next one need not heed it.
+        locks.has_passed &= locks.owned.is_holding();
+    }
+    allowed
+}
+
+// Every write that may not have heeded the first lock is visible afterwards.
+fn pass_writers(core: &Core, state: &TransactionState) {
+    match state.isolation() {
+        Isolation::Snapshot | Isolation::Serializable if state.pin().is_none() => {
+            take_snapshot(core, state);
+        }
+        _ => core.committer.paused(|_| ()),
+    }
 }
 
 #[cfg(test)]

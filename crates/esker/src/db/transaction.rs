@@ -21,6 +21,7 @@ use crate::db::settling;
 use crate::db::snapshots::{SnapshotOwner, Ticket};
 use crate::db::txn::live::LivePlace;
 use crate::db::txn::locks::lock_id::TxnId;
+use crate::db::txn::locks::lock_mode::KeyMode;
 use crate::db::txn::locks::owned_locks::{LockMark, OwnedLocks};
 use crate::db::txn::state::TransactionState;
 use crate::db::worker;
@@ -173,8 +174,10 @@ impl Transaction {
 
     /// The value of a key that is to be written next: a commit that writes anything fails if
     /// anybody else writes to it meanwhile, whatever the isolation is. A locking transaction locks
-    /// the key for itself alone, so that nobody does. Errors as [`Keyspace::get`]; `LockTimeout`
-    /// and `Deadlock`; `Invalid` for a keyspace of another database.
+    /// the key for itself alone, so that nobody does; where somebody did since its snapshot, its
+    /// commit would fail, and the call is a `Conflict` at once. Errors as [`Keyspace::get`];
+    /// `LockTimeout`, `Deadlock` and `Conflict`, after which it has what it had; `Invalid` for a
+    /// keyspace of another database.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -205,13 +208,23 @@ impl Transaction {
 
     // The key is about to be read, to be written.
     pub(crate) fn reads_for_update(&self, parts: &Arc<KeyspaceParts>, key: &[u8]) -> Result<()> {
-        locking::before_write(self.database.core(), self.state(), parts, key)?;
+        self.keeps(parts, key, KeyMode::Exclusive)
+    }
+
+    // The key is about to be read, and nobody else is to write to it.
+    pub(crate) fn keeps(
+        &self,
+        parts: &Arc<KeyspaceParts>,
+        key: &[u8],
+        mode: KeyMode,
+    ) -> Result<()> {
+        locking::before_lasting_read(self.database.core(), self.state(), parts, key, mode)?;
         self.depends_on(parts, key);
         Ok(())
     }
 
     /// The commit fails if anybody writes to the key that is read now.
-    pub(crate) fn depends_on(&self, parts: &Arc<KeyspaceParts>, key: &[u8]) {
+    fn depends_on(&self, parts: &Arc<KeyspaceParts>, key: &[u8]) {
         let (core, state) = (self.database.core(), self.state());
         match (state.isolation(), state.mode()) {
             (Isolation::Snapshot | Isolation::Serializable, _) => {

@@ -8,9 +8,9 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::db::core::Core;
 use crate::db::keyspace_handle::Keyspace;
-use crate::db::locking;
 use crate::db::transaction::Transaction;
 use crate::db::txn::locks::lock_id::TxnId;
+use crate::db::txn::locks::lock_mode::KeyMode;
 
 impl Transaction {
     /// The value of a key that nobody is to write before the transaction ends, though others may
@@ -81,10 +81,8 @@ impl Transaction {
 
     /// Does to a key what [`Transaction::get_for_share`] does, and reads nothing.
     pub fn lock_for_share(&self, keyspace: &Keyspace, key: impl AsRef<[u8]>) -> Result<()> {
-        let (parts, key) = (keyspace.parts_in(self.database())?, key.as_ref());
-        locking::before_shared_read(self.database().core(), self.state(), parts, key)?;
-        self.depends_on(parts, key);
-        Ok(())
+        let parts = keyspace.parts_in(self.database())?;
+        self.keeps(parts, key.as_ref(), KeyMode::Shared)
     }
 
     /// Waits so long for each lock from now on; zero is not to wait. Before that, as long as its

@@ -233,6 +233,13 @@ impl World {
         self.commits.last().unwrap().1.clone()
     }
 
+    /// Whether any commit from that one on has touched it.
+    fn is_written(&self, since: usize, own: &Touch) -> bool {
+        let later = self.commits[since..].iter();
+        let mut touches = later.flat_map(|(touches, _)| touches);
+        touches.any(|touch| touch.meets(own))
+    }
+
     fn commit(&mut self, writes: &[Write]) {
         let mut state = self.latest();
         writes.iter().for_each(|write| write.apply(&mut state));
@@ -318,13 +325,15 @@ impl Running {
         state
     }
 
+    /// Whether somebody has written to what it locks and reads, since its snapshot.
+    fn is_overtaken(&self, world: &World, touch: &Touch) -> bool {
+        let is_bound = self.is_locking && self.isolation != Isolation::ReadCommitted;
+        let begun = self.begun.filter(|_| is_bound);
+        begun.is_some_and(|begun| world.is_written(begun, touch))
+    }
+
     fn is_broken(&self, world: &World) -> bool {
-        let meets = |since: usize, own: &Touch| {
-            let mut later = world.commits[since..]
-                .iter()
-                .flat_map(|(touches, _)| touches);
-            later.any(|touch| touch.meets(own))
-        };
+        let meets = |since: usize, own: &Touch| world.is_written(since, own);
         let mut own: Vec<Touch> = Vec::new();
         if self.isolation != Isolation::ReadCommitted {
             let plain = self
@@ -392,6 +401,7 @@ impl Running {
                 };
                 let expected = state.get(&(keyspace, own.clone())).cloned();
                 let is_shared = random.one_in(2);
+                let held = world.locks.of(self.owner);
                 let may_read = !self.is_locking
                     || world.locks.lock_key(self.owner, keyspace, &own, !is_shared);
                 let found = match (is_shared, random.one_in(2)) {
@@ -409,9 +419,14 @@ impl Running {
                     assert_eq!(refusal(found), timeout_unless(false));
                     return;
                 }
+                let touch = Touch::Key(keyspace, own);
+                if self.is_overtaken(world, &touch) {
+                    assert_eq!(refusal(found), Some(ErrorKind::Conflict));
+                    world.locks.put_back(self.owner, held);
+                    return;
+                }
                 self.stands(world);
                 assert_eq!(found.unwrap().as_deref(), expected.as_deref());
-                let touch = Touch::Key(keyspace, own);
                 match self.isolation {
                     // Nobody can write to it.
                     Isolation::ReadCommitted if self.is_locking => {}

@@ -60,7 +60,7 @@ tickers! {
     TransactionCommits, "esker_transaction_commits_total", Events,
         "Transactions that were committed, those without a write not among them.";
     TransactionConflicts, "esker_transaction_conflicts_total", Events,
-        "Transactions whose commit was refused because others wrote to what they depend on.";
+        "Refusals of transactions because others wrote to what they depend on.";
     WriteBytes, "esker_write_bytes_total", Bytes,
         "Bytes of committed batches: keys, values and their framing.";
     WalBytes, "esker_wal_bytes_total", Bytes,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
 use crate::base::types::comparator::{Comparator, CustomComparator};
+use crate::base::types::error::ErrorKind;
 use crate::db::handle::Db;
 
 /// Over a key with a question mark it stops in the middle of a write, once, until it is told to go
@@ -40,7 +41,7 @@ fn a_write_under_way_is_seen_under_the_lock() {
     // It asked whether anybody holds locks, was told nobody, and stops there. Whoever locks its key
     // then reads what it wrote, or nobody could tell why it changes under the lock.
     for isolation in [Isolation::ReadCommitted, Isolation::Snapshot] {
-        for has_locked_before in [false, true] {
+        for has_begun_before in [false, true] {
             let dir = tempfile::tempdir().unwrap();
             let ((has_come, come), (go, may_go)) = (channel(), channel());
             let halting = Halting {
@@ -55,11 +56,17 @@ fn a_write_under_way_is_seen_under_the_lock() {
                 mode: TransactionMode::Locking,
                 lock_timeout: Duration::from_secs(600),
             });
-            if has_locked_before && isolation == Isolation::ReadCommitted {
+            let is_late = has_begun_before && isolation == Isolation::Snapshot;
+            match has_begun_before {
+                // It has its snapshot, and locks nothing yet.
+                true if is_late => drop(tx.get("a").unwrap()),
                 // All of it is given back, and whoever writes then need not heed it.
-                tx.set_savepoint();
-                tx.put(&db, "b", "1").unwrap();
-                tx.rollback_to_savepoint().unwrap();
+                true => {
+                    tx.set_savepoint();
+                    tx.put(&db, "b", "1").unwrap();
+                    tx.rollback_to_savepoint().unwrap();
+                }
+                false => {}
             }
             let writer = thread::Builder::new().name("writer".into());
             let there = db.clone();
@@ -67,7 +74,7 @@ fn a_write_under_way_is_seen_under_the_lock() {
             come.recv().unwrap();
             let there = db.clone();
             let reader = thread::spawn(move || {
-                let found = tx.get_for_update(&there, "k?").unwrap();
+                let found = tx.get_for_update(&there, "k?");
                 (tx, found)
             });
             // Of the key, and of the keyspace in intention.
@@ -83,7 +90,10 @@ fn a_write_under_way_is_seen_under_the_lock() {
             go.send(()).unwrap();
             let (tx, found) = reader.join().unwrap();
             writer.join().unwrap().unwrap();
-            assert_eq!(found.as_deref(), Some(&b"2"[..]));
+            match is_late {
+                true => assert_eq!(found.unwrap_err().kind(), ErrorKind::Conflict),
+                false => assert_eq!(found.unwrap().as_deref(), Some(&b"2"[..])),
+            }
             tx.commit().unwrap();
         }
     }

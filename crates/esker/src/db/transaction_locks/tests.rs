@@ -5,7 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
-use crate::base::types::error::ErrorKind;
+use crate::base::stats::statistics::Ticker;
+use crate::base::types::error::{ErrorKind, Result};
 use crate::db::cursor::DbCursor;
 use crate::db::handle::Db;
 use crate::db::iterator::Iter;
@@ -277,4 +278,90 @@ fn handles_go_to_other_threads() {
     goes::<WriteBatch>();
     goes::<DbCursor>();
     goes::<Iter>();
+}
+
+#[test]
+fn a_lost_race_is_told_by_the_read_that_locks() {
+    // And not only by the commit, when all the work is done.
+    type Reads = fn(&mut Transaction, &Db) -> Result<()>;
+    let ways: [(&str, Reads); 6] = [
+        ("update", |tx, db| tx.get_for_update(db, "b").map(drop)),
+        ("share", |tx, db| tx.get_for_share(db, "b").map(drop)),
+        ("many", |tx, db| {
+            tx.multi_get_for_update(db, &["b"]).map(drop)
+        }),
+        ("lock", |tx, db| tx.lock_for_update(db, "b")),
+        ("lock, shared", |tx, db| tx.lock_for_share(db, "b")),
+        ("end", |tx, db| tx.set_expiry(db, "b", None).map(drop)),
+    ];
+    for isolation in [Isolation::Snapshot, Isolation::Serializable] {
+        for (name, read) in ways {
+            for is_flushed in [false, true] {
+                let (_dir, db) = opened();
+                let mut tx = db.begin_with(locking(isolation, Duration::ZERO));
+                tx.put(&db, "own", "1").unwrap();
+                db.put("b", "2").unwrap();
+                if is_flushed {
+                    db.flush().unwrap();
+                }
+                let held = db.stats().locks.held_count;
+                let error = read(&mut tx, &db).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Conflict, "{name}: {error}");
+                let text = error.to_string();
+                assert!(text.contains("key b\"b\" of keyspace"), "{text}");
+                // Nothing of it was done: not even locked.
+                assert_eq!(db.stats().locks.held_count, held, "{name}");
+                db.put("b", "3").unwrap();
+                let statistics = &db.database().core().statistics;
+                assert_eq!(statistics.sum(Ticker::TransactionConflicts), 1);
+                tx.commit().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_race_is_lost_only_by_who_saw_less() {
+    let (_dir, db) = opened();
+    // What it has read before the others wrote is no matter where each read is of its own moment.
+    let mut tx = db.begin_with(locking(Isolation::ReadCommitted, Duration::ZERO));
+    assert_eq!(tx.get("a").unwrap().unwrap(), "1");
+    tx.set_snapshot().unwrap();
+    db.put("a", "2").unwrap();
+    assert_eq!(tx.get_for_update(&db, "a").unwrap().unwrap(), "2");
+    drop(tx);
+    // Before the snapshot; or other keys; or its own.
+    let mut tx = db.begin_with(locking(Isolation::Snapshot, Duration::ZERO));
+    db.put("a", "3").unwrap();
+    assert_eq!(tx.get("b").unwrap(), None);
+    db.put("c", "1").unwrap();
+    db.delete_range("x".."z").unwrap();
+    tx.put(&db, "d", "1").unwrap();
+    assert_eq!(tx.get_for_update(&db, "a").unwrap().unwrap(), "3");
+    assert_eq!(tx.get_for_update(&db, "d").unwrap().unwrap(), "1");
+    // What lies in a range that was deleted since was written to, there or not.
+    let error = tx.get_for_update(&db, "y").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    // Who waits for nobody is told when it commits.
+    let mut optimistic = db.begin();
+    db.put("e", "2").unwrap();
+    assert_eq!(optimistic.get_for_update(&db, "e").unwrap(), None);
+    optimistic.put(&db, "f", "1").unwrap();
+    assert_eq!(optimistic.commit().unwrap_err().kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn who_lost_a_race_runs_again() {
+    let (_dir, db) = opened();
+    let mut runs = 0;
+    let options = locking(Isolation::Snapshot, Duration::ZERO);
+    let seen = db.transaction_with(options, |tx| {
+        runs += 1;
+        tx.contains_key("other")?;
+        if runs == 1 {
+            db.put("a", "2")?;
+        }
+        tx.get_for_update(&db, "a")
+    });
+    assert_eq!((runs, seen.unwrap().unwrap().to_vec()), (2, b"2".to_vec()));
 }
