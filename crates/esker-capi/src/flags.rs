@@ -8,6 +8,8 @@ const DURABILITY: u32 = 0b11;
 const NO_WAIT: u32 = 0x10;
 /// `ESKER_NO_FILL_CACHE`.
 const NO_FILL_CACHE: u32 = 0x1;
+/// `ESKER_LATEST`.
+const LATEST: u32 = 0x2;
 
 /// How a write is done.
 pub fn of_write(flags: u32) -> Result<WriteOptions> {
@@ -35,6 +37,12 @@ pub fn of_read(flags: u32) -> Result<ReadOptions> {
         fill_cache: flags & NO_FILL_CACHE == 0,
         ..ReadOptions::default()
     })
+}
+
+/// How a read in a transaction is done, and whether it is of the latest that is committed.
+pub fn of_transaction_read(flags: u32) -> Result<(ReadOptions, bool)> {
+    let options = of_read(flags & !LATEST)?;
+    Ok((options, flags & LATEST != 0))
 }
 
 fn unknown(what: &str, flags: u32) -> Error {

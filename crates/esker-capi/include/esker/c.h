@@ -30,9 +30,10 @@
  * What values hold stays. Everything given to a function is copied by it if it needs it later;
  * nothing needs to outlive the call.
  *
- * Threads. Any thread may use esker_db, esker_keyspace and esker_snapshot, many at the same time.
- * One thread at a time, and not always the same, may use any other handle. Freeing is the last use,
- * and no other call may be using the handle then. esker_errmsg is each thread's own.
+ * Threads. Any thread may use esker_db, esker_keyspace, esker_snapshot and esker_interrupter, many
+ * at the same time. One thread at a time, and not always the same, may use any other handle.
+ * Freeing is the last use, and no other call may be using the handle then. esker_errmsg is each
+ * thread's own.
  *
  * Processes. A database that was open when a process forked is the parent's: in the child every
  * call on it is refused. One process has a database open for writing at a time.
@@ -56,6 +57,7 @@ typedef struct esker_value esker_value;
 typedef struct esker_batch esker_batch;
 typedef struct esker_iter esker_iter;
 typedef struct esker_tx esker_tx;
+typedef struct esker_interrupter esker_interrupter;
 typedef struct esker_merge_operator esker_merge_operator;
 typedef struct esker_buffer esker_buffer;
 typedef struct esker_comparator esker_comparator;
@@ -530,10 +532,8 @@ void esker_iter_free(esker_iter *iter);
      ESKER_SERIALIZABLE     all as of its beginning            a write to what it reads or writes
 
    All see their own writes. An optimistic one waits for nobody; its commit is ESKER_CONFLICT
-   where others were faster. A locking one locks what it writes, or reads for update; its calls
-   are ESKER_LOCK_TIMEOUT, ESKER_DEADLOCK or ESKER_CONFLICT when that happens: nothing of that
-   call was done, the transaction has what it had, and may go on or be rolled back. Its beginning
-   is its first read or write, once that has its lock. */
+   where others were faster. A locking one locks what it writes, and what follows under "Locks".
+   Its beginning is its first read or write, once that has its lock. */
 #define ESKER_READ_COMMITTED 0
 #define ESKER_SNAPSHOT 1
 #define ESKER_SERIALIZABLE 2
@@ -550,6 +550,11 @@ void esker_iter_free(esker_iter *iter);
 int esker_tx_begin(const esker_db *db, int isolation, int mode, uint64_t lock_timeout_ms,
                    const char *owner, esker_tx **tx);
 
+/* Reads of a transaction, beside ESKER_NO_FILL_CACHE: all that is committed by now and its own
+   writes, whatever its snapshot, as to see under a lock whether a key that has to be unique is
+   there. Locks nothing. ESKER_INVALID under ESKER_SERIALIZABLE. */
+#define ESKER_LATEST 0x2u
+
 /* Finds a key as esker_get does, own writes included. Needs tx, keyspace and value. */
 int esker_tx_get(esker_tx *tx, const esker_keyspace *keyspace, const void *key, size_t key_size,
                  uint32_t flags, esker_value *value);
@@ -559,16 +564,21 @@ int esker_tx_get(esker_tx *tx, const esker_keyspace *keyspace, const void *key, 
 int esker_tx_multi_get(esker_tx *tx, const esker_keyspace *keyspace, const esker_bytes *keys,
                        size_t count, uint32_t flags, esker_value *const *values);
 
-/* Finds a key that is to be written next: a locking transaction locks it, there or not; the commit
-   of an optimistic one fails if others write to it meanwhile. Needs tx, keyspace and value. */
-int esker_tx_get_for_update(esker_tx *tx, const esker_keyspace *keyspace, const void *key,
-                            size_t key_size, esker_value *value);
-
 /* An iterator as esker_iter_new makes it, with the transaction's own writes up to now; it cannot be
    refreshed. A bound that is NULL is none. Needs tx, keyspace and iter. */
 int esker_tx_iter_new(esker_tx *tx, const esker_keyspace *keyspace, const void *lower,
                       size_t lower_size, const void *upper, size_t upper_size, uint32_t flags,
                       esker_iter **iter);
+
+/* Under ESKER_READ_COMMITTED: from here on plain reads see this moment, until the next call. Called
+   before each statement, all that one statement reads is of one moment. What is locked to be read
+   is read as it is by then all the same. A transaction of the others takes its snapshot, for good;
+   ESKER_INVALID if it has it. Needs it. */
+int esker_tx_set_snapshot(esker_tx *tx);
+
+/* Each plain read sees what is committed by then, as before esker_tx_set_snapshot; what is kept for
+   that moment may go. Nothing where a snapshot is for good. Needs it. */
+int esker_tx_clear_snapshot(esker_tx *tx);
 
 /* Puts a value. Needs tx and keyspace. */
 int esker_tx_put(esker_tx *tx, const esker_keyspace *keyspace, const void *key, size_t key_size,
@@ -626,6 +636,63 @@ int esker_tx_rollback(esker_tx *tx, uint32_t flags);
 /* Frees a transaction. One that was not ended is rolled back; one that was prepared stays so; one
    that was committed in order is committed. NULL does nothing. */
 void esker_tx_free(esker_tx *tx);
+
+/* ---- Locks -------------------------------------------------------------------------------- */
+
+/* A locking transaction has its locks until it ends, or goes back to a savepoint before them. What
+   it does not get within its lock timeout is ESKER_LOCK_TIMEOUT; where it would wait for itself,
+   ESKER_DEADLOCK; where others have written to the key since its snapshot, so that it could not
+   commit, ESKER_CONFLICT, at once. Nothing of that call was done then, but what
+   esker_tx_multi_get_for_update says; the transaction has what it had, and may go on or be rolled
+   back, after a conflict to be run again. ESKER_READ_COMMITTED has no snapshot for good, and reads
+   what it locks as it is by then. */
+#define ESKER_SHARED 0    /* Together with others who do so: nobody writes. */
+#define ESKER_EXCLUSIVE 1 /* For itself alone. */
+
+/* Finds a key that is to be written next: a locking transaction locks it for itself alone, there or
+   not; the commit of an optimistic one fails if others write to it meanwhile. Needs tx, keyspace
+   and value. */
+int esker_tx_get_for_update(esker_tx *tx, const esker_keyspace *keyspace, const void *key,
+                            size_t key_size, esker_value *value);
+
+/* Finds a key that is to stay as it is: as esker_tx_get_for_update, but shared. Two that share a
+   key and both write to it are a deadlock. Needs tx, keyspace and value. */
+int esker_tx_get_for_share(esker_tx *tx, const esker_keyspace *keyspace, const void *key,
+                           size_t key_size, esker_value *value);
+
+/* Finds many as esker_tx_get_for_update does each, and locks them in their bytewise order, so that
+   two that want the same do not wait for each other. Refused, it keeps the locks that it came to
+   before, and no value holds anything. Needs tx, keyspace, and the arrays unless `count` is 0. */
+int esker_tx_multi_get_for_update(esker_tx *tx, const esker_keyspace *keyspace,
+                                  const esker_bytes *keys, size_t count,
+                                  esker_value *const *values);
+
+/* Locks a key as the reads above do, ESKER_SHARED or ESKER_EXCLUSIVE, and reads nothing: also a
+   name that transactions agree on. Needs tx and keyspace. */
+int esker_tx_lock(esker_tx *tx, const esker_keyspace *keyspace, const void *key, size_t key_size,
+                  int how);
+
+/* Locks a keyspace as a whole: ESKER_SHARED keeps writers out of it; ESKER_EXCLUSIVE is one lock
+   for a bulk of writes. ESKER_INVALID of an optimistic transaction. Needs tx and keyspace. */
+int esker_tx_lock_keyspace(esker_tx *tx, const esker_keyspace *keyspace, int how);
+
+/* Waits so long for each lock from now on, as of esker_tx_begin. Needs it. */
+int esker_tx_set_lock_timeout(esker_tx *tx, uint64_t lock_timeout_ms);
+
+/* A handle by which another thread ends the transaction's waits. It may outlive the transaction and
+   the database, keeps neither, and does nothing when one of them is gone. Needs both. */
+int esker_tx_interrupter(esker_tx *tx, esker_interrupter **interrupter);
+
+/* From now on the transaction waits for no lock: the call that does, or would, is
+   ESKER_INTERRUPTED, until esker_tx_clear_interrupt. What it gets without waiting it gets. From
+   any thread, but not from a signal handler. Needs it. */
+int esker_interrupt(const esker_interrupter *interrupter);
+
+/* Frees it; the transaction stays. NULL does nothing. */
+void esker_interrupter_free(esker_interrupter *interrupter);
+
+/* The transaction waits again from now on. Needs it. */
+int esker_tx_clear_interrupt(esker_tx *tx);
 
 /* ---- Two phases --------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use esker::{
     Error, Isolation, Keyspace, OrderedCommit, PreparedTransaction, Result, Transaction,
-    TransactionMode, TransactionOptions,
+    TransactionKeyspace, TransactionMode, TransactionOptions,
 };
 
 use crate::abi::arguments::{bounds, bytes, give, live, live_mut, room, take, tell, text};
@@ -15,7 +15,7 @@ use crate::abi::keyspace::EskerKeyspace;
 use crate::abi::reading::{EskerBytes, hold, hold_all, keys_of, values_of};
 use crate::abi::value::EskerValue;
 use crate::answer::{Done, answer, told};
-use crate::flags::{of_read, of_write};
+use crate::flags::{of_transaction_read, of_write};
 
 /// `esker_tx` of `esker/c.h`.
 pub struct EskerTx {
@@ -110,15 +110,19 @@ fn options(isolation: c_int, mode: c_int, lock_timeout_ms: u64) -> Result<Transa
             return Err(Error::invalid(refusal));
         }
     };
-    let lock_timeout = match lock_timeout_ms {
-        u64::MAX => TransactionOptions::LOCK_TIMEOUT,
-        millis => Duration::from_millis(millis),
-    };
     Ok(TransactionOptions {
         isolation,
         mode,
-        lock_timeout,
+        lock_timeout: lock_timeout(lock_timeout_ms),
     })
+}
+
+/// `ESKER_LOCK_TIMEOUT_DEFAULT`, or so many milliseconds.
+pub fn lock_timeout(lock_timeout_ms: u64) -> Duration {
+    match lock_timeout_ms {
+        u64::MAX => TransactionOptions::LOCK_TIMEOUT,
+        millis => Duration::from_millis(millis),
+    }
 }
 
 /// `esker_tx_begin` of `esker/c.h`.
@@ -153,21 +157,55 @@ pub unsafe extern "C" fn esker_tx_begin(
 }
 
 /// A live transaction, and a keyspace of its database as it is to be read.
+struct Inside<'a> {
+    tx: &'a Transaction,
+    keyspace: Keyspace,
+    is_latest: bool,
+}
+
+impl Inside<'_> {
+    fn source(&self) -> TransactionKeyspace<'_> {
+        match self.is_latest {
+            true => self.tx.latest(&self.keyspace),
+            false => self.tx.of(&self.keyspace),
+        }
+    }
+}
+
+/// What the caller wants to read.
 ///
 /// # Safety
 /// Each NULL or live, and the transaction in no call that changes it.
-unsafe fn within<'a>(
+unsafe fn inside<'a>(
     tx: *const EskerTx,
     keyspace: *const EskerKeyspace,
     flags: u32,
-) -> Result<(&'a Transaction, Keyspace)> {
+) -> Result<Inside<'a>> {
+    // SAFETY: by this function's own rule.
+    let (tx, keyspace) = unsafe { within(tx, keyspace) }?;
+    let (options, is_latest) = of_transaction_read(flags)?;
+    let keyspace = match flags {
+        0 => keyspace.clone(),
+        _ => keyspace.with_read(options),
+    };
+    Ok(Inside {
+        tx,
+        keyspace,
+        is_latest,
+    })
+}
+
+/// A live transaction, and a keyspace of its database.
+///
+/// # Safety
+/// As [`inside`].
+pub unsafe fn within<'a>(
+    tx: *const EskerTx,
+    keyspace: *const EskerKeyspace,
+) -> Result<(&'a Transaction, &'a Keyspace)> {
     // SAFETY: by this function's own rule.
     let (tx, keyspace) = unsafe { (live("tx", tx)?, live("keyspace", keyspace)?) };
     let keyspace = keyspace.within(tx.database)?;
-    let keyspace = match flags {
-        0 => keyspace.clone(),
-        _ => keyspace.with_read(of_read(flags)?),
-    };
     Ok((tx.live()?, keyspace))
 }
 
@@ -183,42 +221,14 @@ pub unsafe extern "C" fn esker_tx_get(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
-        let (value, source, key) = unsafe {
+        let (value, inside, key) = unsafe {
             (
                 live_mut("value", value)?,
-                within(tx, keyspace, flags),
+                inside(tx, keyspace, flags),
                 bytes("key", key, key_size),
             )
         };
-        hold(
-            value,
-            source.and_then(|(tx, keyspace)| tx.of(&keyspace).get(key?)),
-        )
-    })
-}
-
-/// `esker_tx_get_for_update` of `esker/c.h`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn esker_tx_get_for_update(
-    tx: *mut EskerTx,
-    keyspace: *const EskerKeyspace,
-    key: *const c_void,
-    key_size: usize,
-    value: *mut EskerValue,
-) -> c_int {
-    answer(|| {
-        // SAFETY: the caller's pointers, by the rule of this room.
-        let (value, source, key) = unsafe {
-            (
-                live_mut("value", value)?,
-                within(tx, keyspace, 0),
-                bytes("key", key, key_size),
-            )
-        };
-        hold(
-            value,
-            source.and_then(|(tx, keyspace)| tx.get_for_update(&keyspace, key?)),
-        )
+        hold(value, inside.and_then(|inside| inside.source().get(key?)))
     })
 }
 
@@ -237,8 +247,8 @@ pub unsafe extern "C" fn esker_tx_multi_get(
         unsafe {
             let values = values_of(values, count)?;
             let read = || {
-                let ((tx, keyspace), keys) = (within(tx, keyspace, flags)?, keys_of(keys, count)?);
-                tx.of(&keyspace).multi_get(&keys)
+                let (inside, keys) = (inside(tx, keyspace, flags)?, keys_of(keys, count)?);
+                inside.source().multi_get(&keys)
             };
             hold_all(values, read())
         }
@@ -259,14 +269,14 @@ pub unsafe extern "C" fn esker_tx_iter_new(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
-        let (iter, (tx, keyspace), range) = unsafe {
+        let (iter, inside, range) = unsafe {
             (
                 room("iter", iter)?,
-                within(tx, keyspace, flags)?,
+                inside(tx, keyspace, flags)?,
                 bounds((lower, lower_size), (upper, upper_size))?,
             )
         };
-        let cursor = tx.of(&keyspace).cursor_in::<&[u8]>(range)?;
+        let cursor = inside.source().cursor_in::<&[u8]>(range)?;
         *iter = give(EskerIter::new(cursor));
         Ok(Done::Ok)
     })

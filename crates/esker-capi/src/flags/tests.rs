@@ -2,7 +2,7 @@
 
 use esker::{Durability, ErrorKind, ReadOptions, WriteOptions};
 
-use super::{of_read, of_write};
+use super::{of_read, of_transaction_read, of_write};
 
 const HEADER: &str = include_str!("../../include/esker/c.h");
 
@@ -30,7 +30,13 @@ fn names_of_the_header_ask_for_what_they_say() {
     let hurried = of_write(named("ESKER_SYNC") | named("ESKER_NO_WAIT")).unwrap();
     assert!(hurried.no_wait && hurried.durability == Some(Durability::Sync));
     assert_eq!(of_read(0).unwrap(), ReadOptions::default());
-    assert!(!of_read(named("ESKER_NO_FILL_CACHE")).unwrap().fill_cache);
+    let unkept = of_read(named("ESKER_NO_FILL_CACHE")).unwrap();
+    assert!(!unkept.fill_cache);
+    let latest = named("ESKER_LATEST");
+    assert!(of_transaction_read(latest).unwrap().1);
+    let both = latest | named("ESKER_NO_FILL_CACHE");
+    assert_eq!(of_transaction_read(both).unwrap(), (unkept, true));
+    assert!(!of_transaction_read(0).unwrap().1);
 }
 
 #[test]
@@ -38,7 +44,12 @@ fn bits_without_a_name_are_refused() {
     for flags in [4, 8, 0x20, u32::MAX] {
         assert_eq!(of_write(flags).unwrap_err().kind(), ErrorKind::Invalid);
     }
+    // Outside of a transaction every read is of the latest.
     for flags in [2, 0x10, u32::MAX] {
         assert_eq!(of_read(flags).unwrap_err().kind(), ErrorKind::Invalid);
+    }
+    for flags in [4, 0x10, u32::MAX] {
+        let refused = of_transaction_read(flags).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Invalid);
     }
 }

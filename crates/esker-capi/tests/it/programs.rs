@@ -64,6 +64,11 @@ fn transactions_happen_as_a_whole_in_one_phase_or_two() {
 }
 
 #[test]
+fn locks_are_shared_waited_for_and_given_up() {
+    runs("locks.c");
+}
+
+#[test]
 fn callbacks_are_called_may_refuse_and_are_ended_once() {
     runs("callbacks.c");
 }
