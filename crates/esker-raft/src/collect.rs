@@ -205,9 +205,10 @@ impl Group {
     }
 
     pub(crate) fn set_configuration(&mut self, configuration: Configuration) {
-        // The only voter there is knows that its group did not go on without it, and may have had
-        // nobody to tell it so: it does not stop for that when others come to vote.
-        if self.is_alone() {
+        // Who was the only member ever knows that its group did not go on without it, and may have
+        // had nobody to tell it so: it does not stop for that when others come to vote. A change
+        // that was known to be committed when it was opened is older than that.
+        if self.is_surely_alone() && self.handed_out > self.known {
             self.leases.free();
         }
         self.addresses

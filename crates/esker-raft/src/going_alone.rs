@@ -25,7 +25,9 @@ const TERMS_LEAPT: u64 = 1 << 20;
 impl Group {
     /// Forgets all other members, and whoever else has an id up to `last`. False if that cannot be
     /// now: there is a leader, what is committed is not handed out, or an image is about to be
-    /// installed, which has more than this log.
+    /// installed, which has more than this log. Nor if the group has given a larger id since, for
+    /// then it was said of a group of before. Who is alone already, by its log, is only held no
+    /// more.
     pub(crate) fn go_on_alone(&mut self, last: ReplicaId) -> bool {
         let raft = &self.raw.raft;
         let is_behind = self.handed_out < raft.raft_log.committed;
@@ -33,6 +35,13 @@ impl Group {
         let is_fetched = |offered: &Offered| offered.is_fetched;
         let is_taking = is_behind || self.offered.as_ref().is_some_and(is_fetched);
         if !self.is_open() || is_led || is_taking || self.forcing != Forcing::No {
+            return false;
+        }
+        if self.configuration.replica_max > last.0 {
+            return false;
+        }
+        if self.is_alone() && self.configuration.nodes.len() == 1 {
+            self.free();
             return false;
         }
         let term = raft.term + TERMS_LEAPT;
@@ -75,7 +84,9 @@ impl Group {
             return Effect::Nothing;
         };
         self.set_configuration(next.clone());
-        self.forcing = Forcing::No;
+        if std::mem::take(&mut self.forcing) != Forcing::No && replica == self.replica {
+            self.leases.free();
+        }
         // Another one may have led the members of before, with this entry in its log.
         self.stand_down_without_vote(&next);
         match next.has_left(self.replica) {

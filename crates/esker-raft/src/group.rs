@@ -84,6 +84,8 @@ pub(crate) struct Group {
     pub(crate) history: BTreeMap<u64, Configuration>,
     pub(crate) applied: u64,
     pub(crate) handed_out: u64,
+    /// What was known to be committed when it was opened.
+    pub(crate) known: u64,
     /// Records that no `Ready` asks for.
     pub(crate) records: Vec<Record>,
     /// Messages that wait for a save.
@@ -100,6 +102,8 @@ pub(crate) struct Group {
     pub(crate) addresses: BTreeMap<ReplicaId, NodeId>,
     pub(crate) heard: BTreeMap<ReplicaId, u64>,
     pub(crate) now: u64,
+    /// Until then it asks often whether others would vote for it: it was freed lately.
+    pub(crate) eager_until: u64,
     pub(crate) leader_told: (u64, u64),
     /// Term and vote as they were last saved, and the save that is not durable yet.
     pub(crate) promise: (u64, u64),
@@ -161,6 +165,7 @@ impl Group {
             configuration,
             applied,
             handed_out: applied,
+            known: begin.hard.commit.max(applied),
             records: begin.records,
             held: VecDeque::new(),
             persisting: VecDeque::new(),
@@ -173,6 +178,7 @@ impl Group {
             addresses: BTreeMap::new(),
             heard: BTreeMap::new(),
             now: 0,
+            eager_until: 0,
             leader_told: (0, 0),
             promise: (begin.hard.term, begin.hard.vote),
             promising: None,
@@ -210,10 +216,17 @@ impl Group {
     }
 
     /// Whether it hears nothing of its group, and says nothing, before somebody frees it: neither a
-    /// vote nor an acknowledgement nor a promise of its may count in a majority of before. The only
-    /// voter needs nobody else, and takes part in no other majority.
+    /// vote nor an acknowledgement nor a promise of its may count in a majority of before. Who was
+    /// told to go on alone is the one that the group goes on with.
     pub(crate) fn is_held(&self) -> bool {
-        self.leases.is_held() && !self.is_alone()
+        self.leases.is_held() && self.forcing == Forcing::No && !self.is_surely_alone()
+    }
+
+    /// Whether nobody can have gone on without it: nobody else was ever a member, by all that was
+    /// known to be committed when it was opened. A learner is one, for this replica may have had it
+    /// vote, and have forgotten that in a crash; that it is a learner is durable by then.
+    pub(crate) fn is_surely_alone(&self) -> bool {
+        self.was_ever_alone() && self.handed_out >= self.known
     }
 
     /// Whether nobody else was ever a voter, as far as this replica has handed out. Others lead

@@ -169,7 +169,7 @@ impl Shard {
     /// all that it has in its log. `last` is the largest id that the group's replicas were ever
     /// given: all others up to it are lost, also those that this one never heard of. Whoever
     /// asks for that sees to it that none of them takes part again. May be said again; false if it
-    /// cannot be begun now.
+    /// cannot be begun now, or is done.
     pub fn go_on_alone(&mut self, member: Member, last: ReplicaId) -> bool {
         let Some(found) = running(&mut self.groups, member) else {
             return false;
@@ -180,7 +180,7 @@ impl Shard {
 
     /// A replica takes no part in its group before it is freed, which may have gone on without it,
     /// with another one alone: it hears nobody, and so gives no vote, no acknowledgement and no
-    /// promise. The only voter of a group is not held by that.
+    /// promise. Who was the only member of its group ever is not held by that.
     pub fn hold(&mut self, group: GroupId) {
         if let Some(found) = self.groups.get_mut(&group) {
             found.leases.hold();
@@ -189,9 +189,7 @@ impl Shard {
 
     /// All groups here are those that they were.
     pub fn free(&mut self) {
-        self.groups
-            .values_mut()
-            .for_each(|group| group.leases.free());
+        self.groups.values_mut().for_each(Group::free);
     }
 
     /// The connection to a node broke: groups that it led vote without waiting.

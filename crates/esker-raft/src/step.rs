@@ -17,7 +17,7 @@ use crate::ticket::Ticket;
 impl Group {
     /// Takes a message that is for this replica.
     pub(crate) fn step(&mut self, envelope: Envelope, clock: Duration, out: &mut Output) {
-        if !self.is_open() {
+        if !self.is_open() || self.is_held() {
             return;
         }
         let from = envelope.from;
@@ -40,9 +40,6 @@ impl Group {
             }
             Body::Step(step) => *step,
         };
-        if self.is_held() {
-            return;
-        }
         if self.configuration.has_left(from) {
             // Its vote must not disturb the group; and it must learn that it is out, though those
             // who would replicate that to it have forgotten it.
@@ -137,8 +134,11 @@ impl Group {
         if !self.reads.are_idle() {
             is_dirty |= self.tick_reads(out);
         }
-        self.ask_to_leave(out);
+        if !self.is_held() {
+            self.ask_to_leave(out);
+        }
         self.set_timeout();
+        self.ask_again_soon();
         is_dirty
     }
 
@@ -187,10 +187,37 @@ impl Group {
             let term = self.raw.raft.term;
             self.raw.raft.become_follower(term, raft::INVALID_ID);
             self.set_timeout();
-            let rank = self.draw().turned_rank();
-            let timeout = self.raw.raft.randomized_election_timeout();
-            self.raw.raft.election_elapsed = timeout.saturating_sub(1 + rank);
+            self.campaign_in(1);
         }
+    }
+
+    /// It takes part again. Nobody was elected while a majority was held, and whoever of it is
+    /// freed last is not always one with all entries: until there is a leader, all ask often.
+    pub(crate) fn free(&mut self) {
+        let was_held = self.is_held();
+        self.leases.free();
+        if was_held && self.is_open() && self.raw.raft.leader_id == raft::INVALID_ID {
+            self.eager_until = self.now + 4 * self.options.election_ticks as u64;
+            self.set_timeout();
+            self.campaign_in(1);
+        }
+    }
+
+    // A replica that was freed lately has just asked whether others would vote for it, and will
+    // ask again long before a vote would be due. That question alone changes no term.
+    fn ask_again_soon(&mut self) {
+        let raft = &self.raw.raft;
+        let has_asked = raft.state == StateRole::PreCandidate && raft.election_elapsed == 0;
+        if has_asked && self.now < self.eager_until {
+            self.campaign_in(self.options.heartbeat_ticks);
+        }
+    }
+
+    // Its campaign is due after so many ticks, and then by its rank.
+    fn campaign_in(&mut self, ticks: usize) {
+        let timeout = self.raw.raft.randomized_election_timeout();
+        let before = ticks + self.draw().turned_rank();
+        self.raw.raft.election_elapsed = timeout.saturating_sub(before);
     }
 }
 

@@ -76,9 +76,12 @@ fn who_goes_on_alone_has_all_that_was_in_its_log() {
     assert!(write(&mut rig, leader, 3));
     rig.turns(4, true);
     assert!(acknowledged(&mut rig, leader).contains(&3));
-    // And it is so for ever.
+    // And it is so for ever; but who was not alone always waits for a word after an opening.
     comes_back(&mut rig, leader, true);
     rig.turns(40, true);
+    assert_eq!(rig.at(leader).leader(), None);
+    rig.at(leader).shard.free();
+    rig.turns(10, true);
     assert_eq!(rig.at(leader).leader(), Some(ReplicaId(leader)));
     assert_eq!(members(&mut rig, leader), BTreeSet::from([leader]));
 }

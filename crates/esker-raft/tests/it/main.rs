@@ -10,5 +10,6 @@ mod traps;
 mod leases;
 mod alone;
 mod going_alone;
+mod holding;
 mod images;
 mod scale;
