@@ -81,6 +81,7 @@ steps() {
     for tables in "e f" "e i"; do
         step "before prepare" "$tables" 0 "$log"
         step "after prepare" "$tables" 0 "$log"
+        step "after commit ordered" "$tables" 1 "$log"
         step "before commit" "$tables" 1 "$log"
         step "after commit" "$tables" 1 "$log"
     done
@@ -173,6 +174,9 @@ round() {
             "$(ask "check table $table" | tr '\t' ' ')"
         expect "rows of $table are read" '' "$(ask "select 1 from $table limit 0")"
     done
+    expect "tables that the engine has and the server has not" '' "$(ask "select table_name
+        from information_schema.esker_keyspaces where (table_schema, table_name) not in
+            (select table_schema, table_name from information_schema.tables)")"
 }
 
 # The server takes over only a log of the kind that it had: each half has a server of its own.

@@ -13,6 +13,8 @@
 #                                "waits" if there is no answer yet
 #   2: => ANSWER                 what a connection that waited gets then
 #
+# In a statement {2} is the number by which the server knows connection 2.
+#
 # Needs the plugin that `make mariadb` builds; the server is one of its own, and is stopped at the
 # end.
 set -euo pipefail
@@ -33,7 +35,7 @@ pipes=$(mktemp -d "$place/sessions.XXXXXX")
 trap 'rm -rf "$pipes"; "$server" stop' EXIT
 
 failed=0 steps=0 title='' engine='' marks=0
-declare -A inputs outputs waiting
+declare -A inputs outputs waiting numbers
 
 # open SESSION: a connection that answers into a pipe.
 open() {
@@ -45,6 +47,8 @@ open() {
     exec {in}>"$pipes/in" {out}<"$pipes/out"
     rm "$pipes/in" "$pipes/out"
     inputs[$session]=$in outputs[$session]=$out
+    echo "select connection_id();" >&"$in"
+    read -r -t "$seconds_due" -u "$out" "numbers[$session]"
 }
 close_all() {
     local session in out
@@ -82,6 +86,9 @@ receive() {
 step() {
     local session=$1 statement=$2 wanted=$3 seconds=$seconds_due
     [ -n "${inputs[$session]:-}" ] || open "$session"
+    while [[ $statement =~ \{([0-9]+)\} ]]; do
+        statement=${statement//"${BASH_REMATCH[0]}"/${numbers[${BASH_REMATCH[1]}]}}
+    done
     if [ -n "$statement" ]; then
         waiting[$session]=$((marks += 1))
         printf '%s;\nselect "mark %s";\n' "$statement" "$marks" >&"${inputs[$session]}"

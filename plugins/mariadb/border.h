@@ -23,8 +23,8 @@ int guarded(Body body, int failure = HA_ERR_OUT_OF_MEM) noexcept {
   }
 }
 
-// Ends the server here, as a crash does, if the setting esker_crash_at names this place; only in the
-// plugin that scripts/mariadb-crash.sh has built for that.
+// Ends the server here, as a crash does, if the setting esker_crash_at names this place; only in
+// the plugin that scripts/mariadb-crash.sh has built for that.
 #ifdef ESKER_CRASHES
 void crash_at(const char *place);
 #else

@@ -91,6 +91,7 @@ int handler_error(int code) {
     case ESKER_LOCK_TIMEOUT: return HA_ERR_LOCK_WAIT_TIMEOUT;
     case ESKER_CONFLICT:
     case ESKER_DEADLOCK: return HA_ERR_LOCK_DEADLOCK;
+    case ESKER_INTERRUPTED: return HA_ERR_ABORTED_BY_USER;
     default: return HA_ERR_INTERNAL_ERROR;
   }
 }
@@ -169,9 +170,23 @@ int Catalog::names(std::vector<std::string> *names) {
   return code == ESKER_NOT_FOUND ? 0 : code;
 }
 
+// Tables whose definition in the server is gone, as where a directory was put together by hand.
+// What begins with #sql is of a change of a table that a crash ended: the server clears that up
+// later.
+void Catalog::tell_strays(const std::vector<std::string> &tables) {
+  for (const std::string &name : tables) {
+    const std::string file = name.substr(0, name.find("#P#")) + reg_ext;
+    if (file.find("/#sql") == std::string::npos && access(file.c_str(), F_OK)) {
+      sql_print_warning("ESKER: the catalogue has %s, but there is no %s; DROP TABLE takes it away",
+                        name.c_str(), file.c_str());
+    }
+  }
+}
+
 int Catalog::sweep() {
   std::vector<std::string> tables;
   int code = names(&tables);
+  if (!code) tell_strays(tables);
   std::set<std::string> wanted;
   for (const std::string &name : tables) {
     TableRecord record;
@@ -196,23 +211,41 @@ int Catalog::put_record(esker_batch *batch, const std::string &name, const Table
   return esker_batch_put(batch, records_, key.data(), key.size(), value.data(), value.size());
 }
 
-int Catalog::make_keyspace(uint32 number) {
+int Catalog::make_keyspace(uint32 number, const Settings &settings) {
+  esker_keyspace_options *options = esker_keyspace_options_new();
+  int code = options ? ESKER_OK : ESKER_PANIC;
+  for (const auto &[name, text] : settings) {
+    if (!code) code = esker_keyspace_options_set(options, name.c_str(), text.c_str());
+  }
+  const bool is_possible = !code;
   esker_keyspace *keyspace = nullptr;
-  const int code = esker_db_keyspace(db_, keyspace_name(number).c_str(), nullptr, &keyspace);
+  if (!code) code = esker_db_keyspace(db_, keyspace_name(number).c_str(), options, &keyspace);
   esker_keyspace_free(keyspace);
-  return code;
+  esker_keyspace_options_free(options);
+  return is_possible ? handler_error(code) : HA_WRONG_CREATE_OPTION;
 }
 
-int Catalog::create(const std::string &name, size_t indexes, bool is_temporary,
-                    ulonglong counter) {
+int Catalog::read_settings(uint32 number, Settings *settings) {
+  esker_keyspace *keyspace = nullptr;
+  int code = esker_db_existing_keyspace(db_, keyspace_name(number).c_str(), &keyspace);
+  char **texts = nullptr;
+  size_t count = 0;
+  if (!code) code = esker_keyspace_settings(keyspace, &texts, &count);
+  for (size_t at = 0; at + 1 < count; at += 2) settings->emplace_back(texts[at], texts[at + 1]);
+  esker_strings_free(texts, count);
+  esker_keyspace_free(keyspace);
+  return handler_error(code);
+}
+
+int Catalog::create(const std::string &name, const Wanted &wanted) {
   std::lock_guard<std::mutex> turn(changes_);
   TableRecord record;
   if (!find(name, &record)) return HA_ERR_TABLE_EXIST;
-  record = TableRecord{next_table_++, is_temporary, counter, {}};
-  while (record.indexes.size() < indexes) record.indexes.push_back(next_index_++);
+  record = TableRecord{next_table_++, wanted.is_temporary, wanted.counter, {}};
+  while (record.indexes.size() < wanted.indexes) record.indexes.push_back(next_index_++);
+  if (const int error = make_keyspace(record.number, wanted.settings)) return error;
   Batch batch(db_);
   int code = batch.code;
-  if (!code) code = make_keyspace(record.number);
   if (!code) code = put_record(batch.it, name, record);
   if (!code) code = commit_next(batch.it);
   return handler_error(code);
@@ -272,9 +305,11 @@ int Catalog::truncate(const std::string &name) {
   const uint32 old_number = record.number;
   record.number = next_table_++;
   record.counter = 0;
+  Settings settings;
+  if (const int error = read_settings(old_number, &settings)) return error;
+  if (const int error = make_keyspace(record.number, settings)) return error;
   Batch batch(db_);
   int code = batch.code;
-  if (!code) code = make_keyspace(record.number);
   if (!code) code = put_record(batch.it, name, record);
   if (!code) code = delete_counter(batch.it, old_number);
   if (!code) code = commit_next(batch.it);

@@ -19,6 +19,7 @@
 #define ESKER_CATALOG_H
 
 #include "counter.h"
+#include "table_options.h"
 
 #include <esker/c.h>
 
@@ -48,12 +49,21 @@ class Catalog {
 
   esker_db *db() const { return db_; }
   esker_keyspace *records() const { return records_; }
-  int create(const std::string &name, size_t indexes, bool is_temporary, ulonglong counter);
+  // What the table's record begins with, and the settings of its keyspace. HA_WRONG_CREATE_OPTION
+  // where there are no such settings; esker_errmsg() says why.
+  struct Wanted {
+    size_t indexes;
+    bool is_temporary;
+    ulonglong counter;
+    Settings settings;
+  };
+  int create(const std::string &name, const Wanted &wanted);
   int find(const std::string &name, TableRecord *record);
   int open_table(const TableRecord &record, esker_keyspace **keyspace);
   int rename(const std::string &from, const std::string &to);
   int drop(const std::string &name);
-  // Gives the table a new and empty keyspace; its indexes keep their numbers.
+  // Gives the table a new and empty keyspace with the same settings; its indexes keep their
+  // numbers.
   int truncate(const std::string &name);
   // The value that a table's counter begins with, also if it is less than what was given.
   int set_counter(const std::string &name, ulonglong counter);
@@ -77,7 +87,9 @@ class Catalog {
   int put_record(esker_batch *batch, const std::string &name, const TableRecord &record);
   int delete_counter(esker_batch *batch, uint32 table);
   void forget_counter(uint32 table);
-  int make_keyspace(uint32 number);
+  int make_keyspace(uint32 number, const Settings &settings);
+  int read_settings(uint32 number, Settings *settings);
+  void tell_strays(const std::vector<std::string> &tables);
 
   std::mutex changes_;
   std::mutex turn_;  // guards the counters

@@ -31,8 +31,8 @@ class Counter {
   // The next one is to be looked for again.
   void forget();
 
-  // Takes up to `wanted` values that lie `increment` apart, from `offset` on, and none above `most`:
-  // beyond the end it is one, which the server finds to be out of range. The first of them.
+  // Takes up to `wanted` values that lie `increment` apart, from `offset` on, and none above
+  // `most`: beyond the end it is one, which the server finds to be out of range. The first of them.
   ulonglong take(ulonglong offset, ulonglong increment, ulonglong wanted, ulonglong most,
                  ulonglong *given);
   // A value that was given by hand.

@@ -14,8 +14,18 @@ namespace {
 
 constexpr size_t kPlaceLengthBytes = 2;
 
-bool is_transactional_write(thr_lock_type kind) {
-  return kind >= TL_FIRST_WRITE || kind == TL_READ_WITH_SHARED_LOCKS;
+// Whether the statement looks for rows in a table that it writes to.
+bool looks_for_rows(THD *thd) {
+  switch (thd->lex->sql_command) {
+    case SQLCOM_INSERT:
+    case SQLCOM_INSERT_SELECT:
+    case SQLCOM_REPLACE:
+    case SQLCOM_REPLACE_SELECT:
+    case SQLCOM_LOAD:
+      return false;
+    default:
+      return true;
+  }
 }
 
 bool has_foreign_keys(const Alter_info &wanted) {
@@ -62,7 +72,13 @@ int ha_esker::create(const char *name, TABLE *form, HA_CREATE_INFO *info) {
       push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_ILLEGAL_HA_CREATE_OPTION,
                           ER_THD(thd, ER_ILLEGAL_HA_CREATE_OPTION), "ESKER", "FOREIGN KEY");
     }
-    return catalog->create(name, form->s->keys + 1, info->tmp_table(), info->auto_increment_value);
+    const int error = catalog->create(name, {form->s->keys + 1, info->tmp_table(),
+                                             info->auto_increment_value,
+                                             esker::settings_of(info->option_struct)});
+    if (error == HA_WRONG_CREATE_OPTION) {
+      my_printf_error(ER_ILLEGAL_HA_CREATE_OPTION, "ESKER: %s", MYF(0), esker_errmsg());
+    }
+    return error;
   });
 }
 
@@ -130,6 +146,8 @@ int ha_esker::make_codecs() {
   }
   scratch_.assign(table->s->rec_buff_length, 0);
   ref_length = static_cast<uint>(row_keys_->length_max() + kPlaceLengthBytes);
+  const ha_table_option_struct *options = table->s->option_struct;
+  expires_ = options && options->ttl;
   // An update of the columns that a scan follows would meet its own rows again.
   key_used_on_scan = primary;
   stats.block_size = 4096;
@@ -146,22 +164,20 @@ const KeyCodec &ha_esker::codec(uint index) const {
   return is_rows(index) ? *row_keys_ : *keys_[index];
 }
 
-int ha_esker::external_lock(THD *thd, int kind) {
+int ha_esker::enter(THD *thd, thr_lock_type kind, bool writes) {
   return guarded([&] {
-    if (kind == F_UNLCK) return 0;
     session_ = Session::of(thd);
-    is_locking_ = kind == F_WRLCK || is_transactional_write(lock_.type);
-    return session_->enter(thd);
+    writes |= kind >= TL_FIRST_WRITE;
+    locks_ = writes ? kExclusive : kind == TL_READ_WITH_SHARED_LOCKS ? kShared : kNone;
+    return session_->enter(thd, {share_->keyspace, !writes || looks_for_rows(thd), is_locking()});
   });
 }
 
-int ha_esker::start_stmt(THD *thd, thr_lock_type kind) {
-  return guarded([&] {
-    session_ = Session::of(thd);
-    is_locking_ = is_transactional_write(kind);
-    return session_->enter(thd);
-  });
+int ha_esker::external_lock(THD *thd, int kind) {
+  return kind == F_UNLCK ? 0 : enter(thd, lock_.type, kind == F_WRLCK);
 }
+
+int ha_esker::start_stmt(THD *thd, thr_lock_type kind) { return enter(thd, kind, false); }
 
 // Rows are locked by the store; of the table only what LOCK TABLES asks for.
 THR_LOCK_DATA **ha_esker::store_lock(THD *thd, THR_LOCK_DATA **to, thr_lock_type kind) {

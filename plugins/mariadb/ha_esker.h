@@ -98,6 +98,9 @@ class ha_esker : public handler {
   int delete_row(const uchar *record) override;
 
  private:
+  int enter(THD *thd, thr_lock_type kind, bool writes);
+  bool is_locking() const { return locks_ != kNone; }
+  uint32 read_flags() const;
   int open_share(const char *name);
   int make_codecs();
   int estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows);
@@ -112,6 +115,8 @@ class ha_esker : public handler {
   std::string search_key(uint index, const uchar *key, key_part_map parts, bool *is_whole);
 
   int open_cursor(uint index);
+  int new_cursor(uint index);
+  int seek_anew(bool is_forward);
   void close_cursor();
   int step(uchar *record, bool is_forward);
   int take(int code, uchar *record, bool is_forward);
@@ -135,7 +140,10 @@ class ha_esker : public handler {
   esker::Share *share_ = nullptr;
   THR_LOCK_DATA lock_;
   esker::Session *session_ = nullptr;
-  bool is_locking_ = false;
+  // What the statement does with the rows that it finds.
+  enum Locks { kNone, kShared, kExclusive };
+  Locks locks_ = kNone;
+  bool expires_ = false;  // rows end by themselves: an entry of an index may outlive its row
 
   std::unique_ptr<esker::RowCodec> rows_;
   std::unique_ptr<esker::KeyCodec> row_keys_;

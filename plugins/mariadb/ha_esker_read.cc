@@ -1,8 +1,8 @@
 // How rows are found: by a whole key with one lookup, in all other ways with a cursor.
 //
-// A row that is read to be written, or FOR UPDATE, is locked and then read again as it is now.
-// Under READ COMMITTED it may have changed since its index entry was read, also where it is not
-// locked: an entry that is no longer that of its row is passed over.
+// A row that is read to be written, FOR UPDATE or LOCK IN SHARE MODE is locked and then read again.
+// Under READ COMMITTED that is as it is now, and it may have changed since its index entry was
+// read: an entry that is no longer that of its row is passed over.
 
 #include "ha_esker.h"
 
@@ -48,17 +48,31 @@ std::string ha_esker::search_key(uint index, const uchar *key, key_part_map part
   return out;
 }
 
+// Who locks under READ COMMITTED looks for rows as they are now, whatever the statement reads else.
+uint32 ha_esker::read_flags() const {
+  return is_locking() && session_->reads_latest() ? ESKER_LATEST : 0;
+}
+
 int ha_esker::open_cursor(uint index) {
   if (cursor_ && cursor_index_ == index && cursor_writes_ == session_->writes()) return 0;
   close_cursor();
+  const int code = new_cursor(index);
+  return code ? fail(code) : 0;
+}
+
+// Answers a code of esker/c.h.
+int ha_esker::new_cursor(uint index) {
   std::string lower;
   codec(index).append_number(&lower);
   const std::string upper = esker::successor(lower);
-  const int code = esker_tx_iter_new(transaction(), share_->keyspace, lower.data(), lower.size(),
-                                     upper.data(), upper.size(), 0, &cursor_);
+  int code = is_locking() ? ESKER_OK : session_->take_moment();
+  if (!code) {
+    code = esker_tx_iter_new(transaction(), share_->keyspace, lower.data(), lower.size(),
+                             upper.data(), upper.size(), read_flags(), &cursor_);
+  }
   cursor_index_ = index;
   cursor_writes_ = session_->writes();
-  return code ? fail(code) : 0;
+  return code;
 }
 
 void ha_esker::close_cursor() {
@@ -74,11 +88,20 @@ int ha_esker::unpack(uchar *record, const void *row, size_t length) {
 
 // The row of `row_key_`, locked if the statement locks.
 int ha_esker::get_row(uchar *record) {
-  const int code =
-      is_locking_ ? esker_tx_get_for_update(transaction(), share_->keyspace, row_key_.data(),
-                                            row_key_.size(), found_)
-                  : esker_tx_get(transaction(), share_->keyspace, row_key_.data(),
-                                 row_key_.size(), 0, found_);
+  const void *key = row_key_.data();
+  const size_t length = row_key_.size();
+  int code;
+  switch (locks_) {
+    case kExclusive:
+      code = esker_tx_get_for_update(transaction(), share_->keyspace, key, length, found_);
+      break;
+    case kShared:
+      code = esker_tx_get_for_share(transaction(), share_->keyspace, key, length, found_);
+      break;
+    default:
+      code = session_->take_moment();
+      if (!code) code = esker_tx_get(transaction(), share_->keyspace, key, length, 0, found_);
+  }
   if (code) return fail(code);
   size_t size = 0;
   const void *row = esker_value_data(found_, &size);
@@ -94,7 +117,7 @@ int ha_esker::take_entry(uchar *record, bool *is_gone) {
     return HA_ERR_CRASHED;
   }
   const int error = get_row(record);
-  const bool may_change = is_locking_ || session_->reads_latest();
+  const bool may_change = is_locking() || expires_;
   if (error == HA_ERR_KEY_NOT_FOUND) {
     *is_gone = may_change;
     return may_change ? 0 : HA_ERR_CRASHED;
@@ -118,7 +141,7 @@ int ha_esker::take_here(uchar *record, bool *is_gone) {
     return take_entry(record, is_gone);
   }
   row_key_.assign(key, key_size);
-  if (is_locking_) {
+  if (is_locking()) {
     const int error = get_row(record);
     *is_gone = error == HA_ERR_KEY_NOT_FOUND;
     return *is_gone ? 0 : error;
@@ -149,8 +172,24 @@ int ha_esker::take(int code, uchar *record, bool is_forward) {
     const int error = take_here(record, &is_gone);
     if (error || !is_gone) return error;
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
-    code = is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_);
+    if (is_locking() && session_->reads_latest() && !expires_) {
+      code = seek_anew(is_forward);
+    } else {
+      code = is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_);
+    }
   }
+}
+
+// On from where the cursor is, among the entries that there are by now: a row that was changed
+// while its lock was waited for may have its new entry ahead.
+int ha_esker::seek_anew(bool is_forward) {
+  size_t size = 0;
+  const char *key = chars(esker_iter_key(cursor_, &size));
+  const std::string here(key, size);
+  close_cursor();
+  if (const int code = new_cursor(cursor_index_)) return code;
+  return is_forward ? esker_iter_seek(cursor_, here.data(), here.size())
+                    : esker_iter_seek_for_prev(cursor_, here.data(), here.size());
 }
 
 // By a key that one entry at most has.
@@ -161,8 +200,11 @@ int ha_esker::read_exact(uchar *record, const std::string &key) {
     row_key_ = key;
     return get_row(record);
   }
-  const int code =
-      esker_tx_get(transaction(), share_->keyspace, key.data(), key.size(), 0, probe_);
+  int code = is_locking() ? ESKER_OK : session_->take_moment();
+  if (!code) {
+    code = esker_tx_get(transaction(), share_->keyspace, key.data(), key.size(), read_flags(),
+                        probe_);
+  }
   if (code) return fail(code);
   size_t size = 0;
   const char *rest = chars(esker_value_data(probe_, &size));

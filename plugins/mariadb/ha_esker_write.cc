@@ -46,9 +46,15 @@ void ha_esker::split_entry(uint index, const uchar *record, const std::string &r
   keys.append(record, id, keys.user_parts(), keys.parts(), keys.is_whole(record) ? value : key);
 }
 
+// Where others wrote to the key since the snapshot, it is what they left that counts.
 int ha_esker::check_unique(uint index, const std::string &key) {
-  const int code = esker_tx_get_for_update(transaction(), share_->keyspace, key.data(), key.size(),
-                                           probe_);
+  int code = esker_tx_get_for_update(transaction(), share_->keyspace, key.data(), key.size(),
+                                     probe_);
+  if (code == ESKER_CONFLICT) {
+    code = esker_tx_get(transaction(), share_->keyspace, key.data(), key.size(), ESKER_LATEST,
+                        probe_);
+    if (code == ESKER_NOT_FOUND) code = ESKER_CONFLICT;
+  }
   if (code == ESKER_NOT_FOUND) return 0;
   if (code) return fail(code);
   duplicate_ = index;
@@ -113,7 +119,9 @@ int ha_esker::update_row(const uchar *old_record, const uchar *new_record) {
       Change change;
       split_entry(index, old_record, old_key, &change.old_key, &change.old_value);
       split_entry(index, new_record, new_key, &change.new_key, &change.new_value);
-      if (change.old_key == change.new_key && change.old_value == change.new_value) continue;
+      const bool is_same = change.old_key == change.new_key && change.old_value == change.new_value;
+      // Where rows end by themselves, their entries are to live as long as they do.
+      if (is_same && !expires_) continue;
       if (change.old_key != change.new_key && keys_[index]->is_whole(new_record)) {
         if (const int error = check_unique(index, change.new_key)) return error;
       }

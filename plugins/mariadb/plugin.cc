@@ -1,6 +1,7 @@
 // What the server loads: the engine's name, settings, and its beginning and end.
 
 #include "ha_esker.h"
+#include "schema_tables.h"
 
 #ifdef ESKER_CRASHES
 #include <csignal>
@@ -21,6 +22,22 @@ TYPELIB foreign_keys_words = {array_elements(kForeignKeys) - 1, "",
 
 ulong durability_setting;
 char *memory_limit;
+char *checkpoint;
+
+// SET GLOBAL esker_checkpoint = 'DIR': all tables as they are now, as a second directory.
+int make_checkpoint(THD *, st_mysql_sys_var *, void *save, st_mysql_value *value) {
+  char room[FN_REFLEN];
+  int length = sizeof room;
+  const char *directory = value->val_str(value, room, &length);
+  *static_cast<const char **>(save) = "";
+  if (!directory || !length) return 0;
+  if (!esker_db_checkpoint(esker::catalog->db(), directory)) return 0;
+  my_printf_error(ER_UNKNOWN_ERROR, "ESKER: %s", MYF(0), esker_errmsg());
+  return 1;
+}
+
+// It is an order, and has no value.
+void keep_no_value(THD *, st_mysql_sys_var *, void *, const void *) {}
 
 MYSQL_SYSVAR_ENUM(durability, durability_setting, PLUGIN_VAR_RQCMDARG,
                   "What a commit survives: memory (nothing, until it is flushed), buffered (a "
@@ -29,6 +46,10 @@ MYSQL_SYSVAR_ENUM(durability, durability_setting, PLUGIN_VAR_RQCMDARG,
 MYSQL_SYSVAR_STR(memory_limit, memory_limit, PLUGIN_VAR_READONLY | PLUGIN_VAR_RQCMDARG,
                  "The memory that the engine may take, such as 512MiB", nullptr, nullptr,
                  "256MiB");
+MYSQL_SYSVAR_STR(checkpoint, checkpoint, PLUGIN_VAR_RQCMDARG,
+                 "Set to a directory that is empty or not there, copies all tables into it, by "
+                 "links where it lies in the same file system",
+                 make_checkpoint, keep_no_value, "");
 MYSQL_THDVAR_ULONG(lock_wait_timeout, PLUGIN_VAR_RQCMDARG,
                    "Seconds that a statement waits for a lock; 0 is not to wait", nullptr, nullptr,
                    5, 0, 1073741824, 0);
@@ -49,6 +70,7 @@ st_mysql_sys_var *settings[] = {
                                 MYSQL_SYSVAR(crash_at),
 #endif
                                 MYSQL_SYSVAR(durability), MYSQL_SYSVAR(memory_limit),
+                                MYSQL_SYSVAR(checkpoint),
                                 MYSQL_SYSVAR(lock_wait_timeout), MYSQL_SYSVAR(foreign_keys),
                                 nullptr};
 
@@ -92,6 +114,7 @@ int begin(void *place) {
   hton->create = make_handler;
   hton->flags = HTON_SUPPORTS_EXTENDED_KEYS;
   hton->tablefile_extensions = extensions;
+  hton->table_options = esker::table_options;
   hton->show_status = show_status;
   hton->flush_logs = flush_logs;
   esker::Session::register_calls(hton);
@@ -108,6 +131,7 @@ int end(void *) {
 }
 
 st_mysql_storage_engine interface = {MYSQL_HANDLERTON_INTERFACE_VERSION};
+st_mysql_information_schema schema_interface = {MYSQL_INFORMATION_SCHEMA_INTERFACE_VERSION};
 
 }  // namespace
 
@@ -144,4 +168,34 @@ maria_declare_plugin(esker){
     settings,
     "0.1",
     MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
-} maria_declare_plugin_end;
+},
+    {
+        MYSQL_INFORMATION_SCHEMA_PLUGIN,
+        &schema_interface,
+        "ESKER_KEYSPACES",
+        "Esker",
+        "Tables and partitions of ESKER: what they take, and their settings",
+        PLUGIN_LICENSE_GPL,
+        esker::begin_keyspaces,
+        nullptr,
+        0x0001,
+        nullptr,
+        nullptr,
+        "0.1",
+        MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
+    },
+    {
+        MYSQL_INFORMATION_SCHEMA_PLUGIN,
+        &schema_interface,
+        "ESKER_PREPARED",
+        "Esker",
+        "Transactions of ESKER that are prepared and not ended",
+        PLUGIN_LICENSE_GPL,
+        esker::begin_prepared,
+        nullptr,
+        0x0001,
+        nullptr,
+        nullptr,
+        "0.1",
+        MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
+    } maria_declare_plugin_end;

@@ -71,26 +71,73 @@ Session *Session::of(THD *thd) {
   return session;
 }
 
-int Session::begin(THD *thd) {
+int Session::begin(THD *thd, bool locks) {
   if (transaction_) return 0;
   const int level = thd_tx_isolation(thd);
-  if (level == ISO_SERIALIZABLE) {
-    my_error(ER_ISOLATION_MODE_NOT_SUPPORTED, MYF(0), "SERIALIZABLE");
-    return HA_ERR_UNSUPPORTED;
-  }
-  isolation_ = level == ISO_REPEATABLE_READ ? ESKER_SNAPSHOT : ESKER_READ_COMMITTED;
+  const bool is_alone = !has_several_statements(thd);
+  const bool is_read = thd->lex->sql_command == SQLCOM_SELECT && !locks;
+  is_serializable_ = level == ISO_SERIALIZABLE && !is_alone;
+  isolation_ = level <= ISO_READ_COMMITTED || is_serializable_ || (is_alone && !is_read)
+                   ? ESKER_READ_COMMITTED
+                   : ESKER_SNAPSHOT;
   char owner[40];
   snprintf(owner, sizeof owner, "connection %lu", thd_get_thread_id(thd));
   is_in_statement_ = false;
-  return error(thd, esker_tx_begin(catalog->db(), isolation_, ESKER_LOCKING, lock_wait_ms(thd),
-                                   owner, &transaction_));
+  int code = esker_tx_begin(catalog->db(), isolation_, ESKER_LOCKING, lock_wait_ms(thd), owner,
+                            &transaction_);
+  std::lock_guard<std::mutex> turn(waits_);
+  if (!code) code = esker_tx_interrupter(transaction_, &interrupter_);
+  is_interrupted_ = false;
+  return error(thd, code);
 }
 
 void Session::end() {
   esker_tx_free(transaction_);
   transaction_ = nullptr;
   is_prepared_ = false;
+  is_ordered_ = false;
+  has_moment_ = false;
+  query_ = 0;
   writes_++;
+  std::lock_guard<std::mutex> turn(waits_);
+  esker_interrupter_free(interrupter_);
+  interrupter_ = nullptr;
+}
+
+void Session::interrupt() {
+  std::lock_guard<std::mutex> turn(waits_);
+  if (!interrupter_) return;
+  is_interrupted_ = true;
+  esker_interrupt(interrupter_);
+}
+
+// What a statement needs that is not the first of its transaction: the setting of the wait may be
+// another, and one before may have been killed.
+int Session::begin_statement(THD *thd) {
+  if (query_ == thd->query_id) return ESKER_OK;
+  query_ = thd->query_id;
+  {
+    std::lock_guard<std::mutex> turn(waits_);
+    if (is_interrupted_ && !thd_kill_level(thd)) {
+      is_interrupted_ = false;
+      if (const int code = esker_tx_clear_interrupt(transaction_)) return code;
+    }
+  }
+  return esker_tx_set_lock_timeout(transaction_, lock_wait_ms(thd));
+}
+
+// What is kept for its moment may go.
+int Session::end_statement() {
+  is_in_statement_ = false;
+  if (!has_moment_) return ESKER_OK;
+  has_moment_ = false;
+  return esker_tx_clear_snapshot(transaction_);
+}
+
+int Session::take_moment() {
+  if (isolation_ != ESKER_READ_COMMITTED || is_serializable_ || has_moment_) return ESKER_OK;
+  has_moment_ = true;
+  return esker_tx_set_snapshot(transaction_);
 }
 
 void Session::note(const std::shared_ptr<Counter> &counter) {
@@ -109,15 +156,19 @@ int Session::keep_counters() {
   return ESKER_OK;
 }
 
-int Session::enter(THD *thd) {
-  if (const int failure = begin(thd)) return failure;
+int Session::enter(THD *thd, const Use &use) {
+  if (const int failure = begin(thd, use.locks)) return failure;
   trans_register_ha(thd, false, engine, 0);
-  if (!has_several_statements(thd)) return 0;
-  trans_register_ha(thd, true, engine, 0);
-  if (is_in_statement_) return 0;
-  if (const int code = esker_tx_savepoint(transaction_, &statement_)) return error(thd, code);
-  is_in_statement_ = true;
-  return 0;
+  int code = begin_statement(thd);
+  if (!code && has_several_statements(thd)) {
+    trans_register_ha(thd, true, engine, 0);
+    if (!is_in_statement_) code = esker_tx_savepoint(transaction_, &statement_);
+    is_in_statement_ = !code;
+  }
+  if (!code && is_serializable_ && use.reads) {
+    code = esker_tx_lock_keyspace(transaction_, use.table, ESKER_SHARED);
+  }
+  return error(thd, code);
 }
 
 int Session::error(THD *thd, int code) {
@@ -134,12 +185,19 @@ int Session::commit(handlerton *, THD *thd, bool all) {
   if (!session || !session->transaction_) return 0;
   if (!all && has_several_statements(thd)) {
     if (!session->is_in_statement_) return 0;
-    session->is_in_statement_ = false;
-    return session->error(thd, esker_tx_release(session->transaction_, session->statement_));
+    int code = session->end_statement();
+    if (!code) code = esker_tx_release(session->transaction_, session->statement_);
+    return session->error(thd, code);
   }
   crash_at("before commit");
   int code = session->keep_counters();
-  if (!code) code = esker_tx_commit(session->transaction_, durability());
+  if (!code && session->is_ordered_) {
+    // What was prepared survives as it is, and the binary log decides: nothing has to be synced.
+    const uint32 wanted = mysql_bin_log.is_open() ? ESKER_BUFFERED : durability();
+    code = esker_tx_finish(session->transaction_, wanted);
+  } else if (!code) {
+    code = esker_tx_commit(session->transaction_, durability());
+  }
   const int failure = code ? session->error(thd, code) : 0;
   crash_at("after commit");
   session->end();
@@ -151,9 +209,9 @@ int Session::rollback(handlerton *, THD *thd, bool all) {
   if (!session || !session->transaction_) return 0;
   if (!all && has_several_statements(thd)) {
     if (!session->is_in_statement_) return 0;
-    session->is_in_statement_ = false;
     session->writes_++;
-    int code = esker_tx_rollback_to(session->transaction_, session->statement_);
+    int code = session->end_statement();
+    if (!code) code = esker_tx_rollback_to(session->transaction_, session->statement_);
     if (!code) code = esker_tx_release(session->transaction_, session->statement_);
     return session->error(thd, code);
   }
@@ -183,6 +241,35 @@ int Session::prepare(handlerton *, THD *thd, bool all) {
     session->is_prepared_ = code == ESKER_OK;
     return code ? session->error(thd, code) : 0;
   });
+}
+
+// In the order of the server's log, one after the other. The log has it: what cannot be committed
+// now is committed by the next start, which decides by the log.
+void Session::commit_ordered(handlerton *, THD *thd, bool all) {
+  Session *session = existing(thd);
+  if (!session || !session->is_prepared_) return;
+  if (!all && has_several_statements(thd)) return;
+  if (esker_tx_commit_ordered(session->transaction_)) {
+    sql_print_error("ESKER: a commit that is in the server's log failed, and the server ends, to "
+                    "do it when it starts again: %s", esker_errmsg());
+    abort();
+  }
+  session->is_ordered_ = true;
+  crash_at("after commit ordered");
+}
+
+// Told when all that is committed by now survives a power cut: the server may then drop its log.
+void Session::commit_checkpoint_request(void *cookie) {
+  const auto tell = [](void *state, int code) {
+    if (!code) commit_checkpoint_notify_ha(state);
+  };
+  const int code = esker_db_notify_when_durable(catalog->db(), tell, cookie);
+  if (code) sql_print_error("ESKER: syncing the log: %s", esker_errmsg());
+}
+
+// The server holds the lock under which the session is taken away.
+void Session::kill_query(handlerton *, THD *thd, thd_kill_levels) {
+  if (Session *session = existing(thd)) session->interrupt();
 }
 
 // The server asks again as long as its list was filled.
@@ -222,7 +309,7 @@ int Session::rollback_by_xid(handlerton *, XID *xid) {
 
 int Session::savepoint_set(handlerton *, THD *thd, void *place) {
   Session *session = existing(thd);
-  if (const int failure = session->begin(thd)) return failure;
+  if (const int failure = session->begin(thd, true)) return failure;
   uint64_t number = 0;
   const int code = esker_tx_savepoint(session->transaction_, &number);
   memcpy(place, &number, sizeof number);
@@ -244,24 +331,25 @@ int Session::savepoint_release(handlerton *, THD *thd, void *place) {
   return session->error(thd, esker_tx_release(session->transaction_, number));
 }
 
-// A snapshot is taken by the first read.
 int Session::start_snapshot(handlerton *, THD *thd) {
   return guarded([&] {
     Session *session = of(thd);
-    if (const int failure = session->begin(thd)) return failure;
+    if (const int failure = session->begin(thd, false)) return failure;
     trans_register_ha(thd, true, engine, 0);
-    esker_value *value = esker_value_new();
-    const int code =
-        esker_tx_get(session->transaction_, catalog->records(), "", 0, 0, value);
-    esker_value_free(value);
-    return code == ESKER_NOT_FOUND ? 0 : session->error(thd, code);
+    if (session->isolation_ == ESKER_SNAPSHOT) {
+      return session->error(thd, esker_tx_set_snapshot(session->transaction_));
+    }
+    push_warning(thd, Sql_condition::WARN_LEVEL_WARN, HA_ERR_UNSUPPORTED,
+                 "ESKER: WITH CONSISTENT SNAPSHOT counts under REPEATABLE READ alone");
+    return 0;
   });
 }
 
 // What was prepared stays so, and is ended by its name.
 int Session::close_connection(handlerton *, THD *thd) {
-  delete existing(thd);
+  Session *session = existing(thd);
   thd_set_ha_data(thd, engine, nullptr);
+  delete session;
   return 0;
 }
 
@@ -278,6 +366,9 @@ void Session::register_calls(handlerton *to) {
   to->savepoint_release = savepoint_release;
   to->start_consistent_snapshot = start_snapshot;
   to->close_connection = close_connection;
+  to->commit_ordered = commit_ordered;
+  to->commit_checkpoint_request = commit_checkpoint_request;
+  to->kill_query = kill_query;
 }
 
 }  // namespace esker

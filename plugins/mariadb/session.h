@@ -1,9 +1,13 @@
 // One transaction per connection, and what the server asks of it.
 //
-// The transaction locks what it writes. REPEATABLE READ is a snapshot in which the first to update
-// a row wins: the other is refused when it commits. READ UNCOMMITTED is READ COMMITTED;
-// SERIALIZABLE is refused. Within a transaction of several statements each statement begins with a
-// savepoint, so that it can be undone alone.
+// The transaction locks what it writes, and what it reads to write. REPEATABLE READ is a snapshot
+// in which the first to update a row wins: the other is told when it asks for the row. READ
+// UNCOMMITTED is READ COMMITTED, in which each statement reads at one moment. Under SERIALIZABLE all
+// tables that are read are locked against writers. A statement outside of a transaction that writes reads rows
+// as they are once it has their locks, whatever the level: it has no moment to be true to.
+//
+// Within a transaction of several statements each begins with a savepoint, so that it can be undone
+// alone.
 
 #ifndef ESKER_SESSION_H
 #define ESKER_SESSION_H
@@ -22,13 +26,26 @@ class Session {
  public:
   // The connection's, made at its first use.
   static Session *of(THD *thd);
-  ~Session() { esker_tx_free(transaction_); }
+  ~Session() { end(); }
+
+  // What a statement does with a table: whether it looks for rows, and locks those that it finds.
+  struct Use {
+    const esker_keyspace *table;
+    bool reads;
+    bool locks;
+  };
 
   // A statement begins to use a table: begins what has to be begun. 0, or an error that was told.
-  int enter(THD *thd);
+  int enter(THD *thd, const Use &use);
+
+  // Before rows are read that are not locked: those of one statement are of one moment. A code of
+  // esker/c.h.
+  int take_moment();
 
   esker_tx *transaction() const { return transaction_; }
   bool reads_latest() const { return isolation_ == ESKER_READ_COMMITTED; }
+  // Has calls that wait for locks end with ESKER_INTERRUPTED; from any thread.
+  void interrupt();
 
   // Goes up with each write: a cursor from before does not see it.
   ulonglong writes() const { return writes_; }
@@ -55,12 +72,25 @@ class Session {
   static int savepoint_release(handlerton *, THD *thd, void *place);
   static int start_snapshot(handlerton *, THD *thd);
   static int close_connection(handlerton *, THD *thd);
+  static void commit_ordered(handlerton *, THD *thd, bool all);
+  static void commit_checkpoint_request(void *cookie);
+  static void kill_query(handlerton *, THD *thd, thd_kill_levels);
 
-  int begin(THD *thd);
+  int begin(THD *thd, bool locks);
+  int begin_statement(THD *thd);
+  int end_statement();
   void end();
   int keep_counters();
   esker_tx *transaction_ = nullptr;
+  std::mutex waits_;  // guards what follows, which other threads use
+  esker_interrupter *interrupter_ = nullptr;
+  bool is_interrupted_ = false;
+
   bool is_prepared_ = false;
+  bool is_ordered_ = false;       // committed in order, and to be finished
+  bool is_serializable_ = false;  // locks the tables that it reads
+  bool has_moment_ = false;       // of READ COMMITTED, for one statement
+  query_id_t query_ = 0;          // the statement that it was entered with last
   int isolation_ = ESKER_SNAPSHOT;
   ulonglong writes_ = 0;
   bool is_in_statement_ = false;
