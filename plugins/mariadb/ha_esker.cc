@@ -289,7 +289,8 @@ int ha_esker::find_last_counter(ulonglong *last) {
   if (!code) code = esker_iter_value(iter, &from, &size);
   if (!code) {
     value.assign(static_cast<const char *>(from), size);
-    key.assign(static_cast<const char *>(esker_iter_key(iter, &key_size)), key_size);
+    const auto *at = static_cast<const char *>(esker_iter_key(iter, &key_size));
+    key.assign(at, key_size);
   }
   esker_iter_free(iter);
   if (code) return code == ESKER_NOT_FOUND ? 0 : esker::handler_error(code);
