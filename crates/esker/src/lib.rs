@@ -157,6 +157,7 @@ pub use db::transaction_locks::Interrupter;
 pub use db::transaction_statistics::{LockStats, LockWaitStats, TransactionStats};
 pub use db::write_batch::WriteBatch;
 pub use db::write_pressure::{WritePressure, WriteState};
+pub use env::process::Process;
 pub use flow::read::approximate::Approximation;
 pub use flow::read::get::Valued;
 

@@ -11,7 +11,7 @@ use crate::base::types::error::Result;
 use crate::base::types::expiry::Expiry;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::moment::{Moment, Source, When, not_refreshed};
+use crate::db::moment::{Moment, Source, When, check, not_refreshed};
 use crate::db::read_cost::CostMeter;
 use crate::db::txn::read_set::ScanRecorder;
 use crate::db::worker;
@@ -341,7 +341,7 @@ impl DbCursor {
 
     #[inline(never)]
     fn step(&mut self, way: Way) -> Result<bool> {
-        self.database.core().gate.check_step()?;
+        check(self.database.core())?;
         self.count_step();
         if self.recorder.is_some() {
             return self.step_recorded(way);
@@ -382,7 +382,7 @@ impl DbCursor {
 
     fn seeking(&mut self) -> Result<&mut Scan> {
         let core = self.database.core();
-        core.gate.check_read()?;
+        check(core)?;
         core.statistics.add(Ticker::Seeks, 1);
         self.seeks += 1;
         Ok(self.scan.as_mut().expect("there until dropped"))

@@ -22,6 +22,7 @@ use crate::db::snapshot::Snapshot;
 use crate::db::snapshots::SnapshotOwner;
 use crate::db::statistics::{self, Stats};
 use crate::db::write_batch::WriteBatch;
+use crate::env::process::Process;
 
 /// An open database: a directory of keyspaces. Cheap to clone; any thread may call anything.
 ///
@@ -434,6 +435,11 @@ impl Db {
     /// ```
     pub fn stats(&self) -> Stats {
         statistics::gather(self.database.core())
+    }
+
+    /// The process that opened the database: only there it is of use.
+    pub fn process(&self) -> Process {
+        self.database.core().gate.process()
     }
 
     /// The text of a property such as `leveldb.stats`; `None` for an unknown one.

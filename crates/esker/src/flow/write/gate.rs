@@ -66,14 +66,16 @@ impl Gate {
         }
     }
 
+    /// The process that opened the database.
+    pub fn process(&self) -> Process {
+        self.process
+    }
+
     /// `Ok` in the process that opened the database; `Invalid` in one that forked from it, which
     /// must touch nothing: files and locks are its parent's, and the threads are not here.
     #[inline]
     pub fn check_process(&self) -> Result<()> {
-        match self.process.is_current() {
-            true => Ok(()),
-            false => Err(forked()),
-        }
+        self.process.check()
     }
 
     /// `Ok` when writes may pass, else why not: `Closed`, `Invalid` (opened read-only, or in
@@ -113,12 +115,6 @@ impl Gate {
     #[inline]
     pub fn check_read(&self) -> Result<()> {
         self.check_process()?;
-        self.check_step()
-    }
-
-    /// `Ok` when a read that has begun may go on.
-    #[inline]
-    pub fn check_step(&self) -> Result<()> {
         match self.is_closed() {
             true => Err(closed()),
             false => Ok(()),
@@ -218,14 +214,6 @@ impl Gate {
     fn bars(&self) -> MutexGuard<'_, Bars> {
         self.bars.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-#[cold]
-fn forked() -> Error {
-    Error::invalid(
-        "the database was opened by the process from which this one was forked, and only that one \
-         can use the handle; open the database here once it is closed there, or read-only",
-    )
 }
 
 #[cold]

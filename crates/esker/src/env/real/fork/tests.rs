@@ -118,6 +118,7 @@ fn a_child_leaves_the_database_of_its_parent_alone() {
             right &= is_refused(tx.get_for_update(&db, "parent"));
             right &= is_refused(tx.rollback_to_savepoint());
             right &= is_refused(tx.commit());
+            right &= is_refused(db.process().check_call());
             drop((cursor, snapshot, db));
             let locked = Db::builder(&path).open().map(drop);
             right &= locked.is_err_and(|error| error.kind() == ErrorKind::Locked);
