@@ -43,15 +43,17 @@ install_all() {
     done
     made=$(mktemp -d)
     trap 'rm -rf "$made"' EXIT
-    # One object of all, in which nothing but the interface has a name for others.
-    "$ld" -r --whole-archive "$archive" -o "$made/esker.o"
+    # One object of all, in which nothing but the interface has a name for others, and no section is
+    # in a group: where another library of rustc has one of that name, ours would be thrown away.
+    "$ld" -r --force-group-allocation --whole-archive "$archive" -o "$made/esker.o"
     # What the standard library holds for link-time optimisation is no more than so many bytes then.
     "$objcopy" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd \
         --wildcard --keep-global-symbol='esker_*' "$made/esker.o"
     ar rcs "$made/libesker.a" "$made/esker.o"
+    # Never unloaded: its threads, and its handler of SIGBUS, would be left without their code.
     "$cc" -shared -o "$made/libesker.so" "$made/esker.o" -Wl,-soname,"$soname" \
-        -Wl,--version-script="$source/libesker.map" -Wl,--gc-sections -Wl,-z,relro,-z,now \
-        -Wl,--strip-all -lpthread -lm -ldl -lgcc_s
+        -Wl,--version-script="$source/libesker.map" -Wl,--gc-sections -Wl,--strip-all \
+        -Wl,-z,relro,-z,now,-z,nodelete -lpthread -lm -ldl -lgcc_s
     install -d "$destdir$libdir/pkgconfig" "$destdir$includedir/esker"
     install -m 644 "$made/libesker.so" "$destdir$libdir/$real"
     ln -sf "$real" "$destdir$libdir/$soname"

@@ -140,6 +140,8 @@ fn the_number_of_the_interface_is_the_same_everywhere() {
         .output()
         .unwrap();
     assert!(text(&told).contains(&format!("Library soname: [libesker.so.{version}]")));
+    // Its threads would be left without their code.
+    assert!(text(&told).contains("NODELETE"));
 }
 
 #[test]

@@ -6,3 +6,4 @@ mod installed;
 mod programs;
 mod headers;
 mod signatures;
+mod beside_rust;
