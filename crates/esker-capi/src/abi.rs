@@ -15,6 +15,7 @@
 )]
 
 pub mod arguments;
+pub mod home;
 pub mod callback;
 pub mod about;
 pub mod value;
@@ -29,10 +30,13 @@ pub mod keyspace_options;
 pub mod keyspaces;
 pub mod builder;
 pub mod watching;
+pub mod numbers;
+pub mod pressure;
 pub mod repairing;
 pub mod writing;
 pub mod conditional;
 pub mod batch;
+pub mod own_log;
 pub mod iterator;
 pub mod transaction;
 pub mod transaction_moments;

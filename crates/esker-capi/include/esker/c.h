@@ -36,7 +36,16 @@
  * thread's own.
  *
  * Processes. A database that was open when a process forked is the parent's: in the child every
- * call on it is refused. One process has a database open for writing at a time.
+ * call on it and on what belongs to it is ESKER_INVALID, waits for nothing, and freeing handles
+ * does nothing to the parent's. One process has a database open for writing at a time.
+ *
+ * The process around. The library stays once it is loaded: dlclose leaves it where it is. A thread
+ * is not to be cancelled (pthread_cancel) inside a call: locks that it holds would be held for
+ * good. SIGBUS is what the system sends where a full or broken disk cannot give a page of a mapped
+ * file: a handler of the library, set by the first opening for writing, takes those of its own
+ * files, and hands all others to the handler that it found. A handler that is set later has to
+ * hand on to it what it does not know; if not, such a disk ends the process. No other signal is
+ * touched.
  */
 #ifndef ESKER_C_H
 #define ESKER_C_H
@@ -448,6 +457,14 @@ int esker_batch_merge(esker_batch *batch, const esker_keyspace *keyspace, const 
 int esker_batch_set_expiry(esker_batch *batch, const esker_keyspace *keyspace, const void *key,
                            size_t key_size, uint64_t unix_ms);
 
+/* Says how far a log of yours is applied once the batch is written; see "A log of your own". */
+int esker_batch_mark(esker_batch *batch, const esker_keyspace *keyspace, const void *mark,
+                     size_t mark_size);
+
+/* And what time it is from then on for a keyspace with a clock of its own, in unix milliseconds. */
+int esker_batch_mark_at(esker_batch *batch, const esker_keyspace *keyspace, const void *mark,
+                        size_t mark_size, uint64_t unix_ms);
+
 /* How many writes are in it; 0 for NULL. */
 size_t esker_batch_count(const esker_batch *batch);
 
@@ -481,10 +498,11 @@ int esker_iter_seek_to_first(esker_iter *iter);
 /* To the last entry. Needs it. */
 int esker_iter_seek_to_last(esker_iter *iter);
 
-/* To the first entry whose key is not before `key`. Needs the iterator. */
+/* To the first entry whose key is not before `key`, which may be what esker_iter_key told. Needs
+   the iterator. */
 int esker_iter_seek(esker_iter *iter, const void *key, size_t key_size);
 
-/* To the last entry whose key is not after `key`. Needs the iterator. */
+/* To the last entry whose key is not after `key`, which may be likewise. Needs the iterator. */
 int esker_iter_seek_for_prev(esker_iter *iter, const void *key, size_t key_size);
 
 /* To the next entry; from nowhere it stays there. Needs it. */
@@ -492,6 +510,18 @@ int esker_iter_next(esker_iter *iter);
 
 /* To the entry before; from nowhere it stays there. Needs it. */
 int esker_iter_prev(esker_iter *iter);
+
+/* To the next entry, and tells its key and value as esker_iter_key and esker_iter_value do: one
+   call for each entry of a scan. Where it finds none, or fails, both are NULL and size 0; a value
+   that cannot be read leaves it at its entry. Key and value may be NULL: not wanted. Needs it. */
+int esker_iter_next_entry(esker_iter *iter, esker_bytes *key, esker_bytes *value);
+
+/* Likewise of the entry before; key and value may be NULL. Needs it. */
+int esker_iter_prev_entry(esker_iter *iter, esker_bytes *key, esker_bytes *value);
+
+/* Tells them where it is, as after a seek; ESKER_NOT_FOUND at no entry. Key and value may be NULL:
+   not wanted. Needs the iterator. */
+int esker_iter_entry(const esker_iter *iter, esker_bytes *key, esker_bytes *value);
 
 /* 1 if it is at an entry, 0 if not, and for NULL. */
 int esker_iter_valid(const esker_iter *iter);
@@ -740,7 +770,8 @@ int esker_db_notify_when_durable(const esker_db *db, esker_durable_call call, vo
 /* What follows is made of functions of yours. They get `state`, NULL or not, as their first
    argument. Any thread calls them, several at a time, in the middle of reads, writes and
    compactions, so
-     - they must not use the database: every call is refused there as ESKER_INVALID;
+     - they must not use any database: every call is refused there as ESKER_INVALID, but that an
+       iterator moves and tells values among what it has at hand;
      - they must not wait for a thread that uses the database;
      - they must return: no longjmp and no exception may pass through the library;
      - what they get is good until they return.
@@ -886,6 +917,43 @@ int esker_sst_writer_finish(esker_sst_writer *writer, esker_file_set_summary *su
 /* Frees a writer; what was not finished is taken away. NULL does nothing. */
 void esker_sst_writer_free(esker_sst_writer *writer);
 
+/* ---- A log of your own -------------------------------------------------------------------- */
+
+/* A keyspace that is created with "unlogged" set to "true" is in no log of the library: after a
+   crash it is what was flushed of it, and its mark says up to where your own log is in it.
+   docs/guide/own-log.md tells more. */
+
+/* Whether your log is durable up to that mark of that keyspace: 0 is not yet, and nothing behind
+   the last yes is flushed. */
+typedef int (*esker_log_is_durable)(void *state, const char *keyspace, const void *mark,
+                                    size_t mark_size);
+
+/* All up to that mark is on the medium: your log is not needed any more up to there. */
+typedef void (*esker_log_flushed)(void *state, const char *keyspace, const void *mark,
+                                  size_t mark_size);
+
+/* Has your log asked before what was applied of it is flushed, and told behind that; on a thread
+   of the library. Both may use the database, but not close it or wait for a flush, and must return
+   as other callbacks. `flushed` may be NULL: not told; `destroy`, unless NULL, is called as theirs.
+   Needs builder and is_durable. */
+int esker_builder_own_log(esker_builder *builder, esker_log_is_durable is_durable,
+                          esker_log_flushed flushed, void *state, esker_destroy destroy);
+
+/* Has `value` hold the mark of the last batch that had one; ESKER_NOT_FOUND, and nothing, before
+   the first. Needs both. */
+int esker_mark(const esker_keyspace *keyspace, esker_value *value);
+
+/* Likewise the mark up to which all lies in sorted files: what a crash now would leave. Needs
+   both. */
+int esker_flushed_mark(const esker_keyspace *keyspace, esker_value *value);
+
+/* What time it is for a keyspace that was created with "own_clock", in unix milliseconds;
+   ESKER_NOT_FOUND for others. `unix_ms` may be NULL: not wanted. Needs the keyspace. */
+int esker_clock(const esker_keyspace *keyspace, uint64_t *unix_ms);
+
+/* Your log was made durable further: flushes that wait for it are asked for again. Needs it. */
+int esker_own_log_is_durable(const esker_keyspace *keyspace);
+
 /* ---- Watching ----------------------------------------------------------------------------- */
 
 /* Told of one thing that the database counts, by the name that pages of metrics have, and what it
@@ -896,6 +964,62 @@ typedef int (*esker_counter_visitor)(void *state, const char *name, const char *
 /* Calls `visit` for everything that the database counts. `state` is handed to it, NULL or not.
    Needs the others. */
 int esker_db_counters(const esker_db *db, esker_counter_visitor visit, void *state);
+
+/* All numbers of the database in the text format of Prometheus, version 0.0.4; for
+   esker_string_free. Needs both. */
+int esker_db_metrics(const esker_db *db, char **page);
+
+/* Told of one number of that page: its name, and its labels as text, "" for none, as
+   keyspace="default",level="0"; anything but 0 ends the telling. */
+typedef int (*esker_number_visitor)(void *state, const char *name, const char *labels,
+                                    double number);
+
+/* Calls `visit` for every number of esker_db_metrics. It may use the database. `state` is handed to
+   it, NULL or not. Needs the others. */
+int esker_db_numbers(const esker_db *db, esker_number_visitor visit, void *state);
+
+/* What is known of one transaction under way. There may come more behind the last. */
+typedef struct esker_tx_stats {
+    uint64_t number;             /* Its place among all since the opening. */
+    uint64_t age_ms;             /* Since it was begun. */
+    uint64_t locks;              /* Held by it, of keys and of keyspaces. */
+    int isolation;               /* ESKER_SNAPSHOT and its like. */
+    int mode;                    /* ESKER_OPTIMISTIC or ESKER_LOCKING. */
+    const char *owner;           /* As of esker_tx_begin; NULL for none. */
+    int is_waiting;              /* 1 if it waits for a lock; the rest is of that, 0 or NULL. */
+    uint64_t waited_ms;          /* Since then. */
+    const char *wanted_keyspace; /* NULL if it was dropped. */
+    esker_bytes wanted_key;      /* NULL for the keyspace as a whole. */
+    const uint64_t *holders;     /* Numbers of those it waits for, the first few. */
+    size_t holder_count;
+} esker_tx_stats;
+
+/* Told of one transaction, which is good until it returns; anything but 0 ends the telling. */
+typedef int (*esker_tx_visitor)(void *state, const esker_tx_stats *told);
+
+/* Calls `visit` for each transaction under way. It may use the database. `state` is handed to it,
+   NULL or not. Needs the others. */
+int esker_db_transactions(const esker_db *db, esker_tx_visitor visit, void *state);
+
+/* Whether a write would wait. */
+#define ESKER_WRITES_OPEN 0
+#define ESKER_WRITES_SLOWED 1  /* For the keyspace's rate: compactions are behind. */
+#define ESKER_WRITES_STOPPED 2 /* Until there is memory; or it is refused. */
+
+/* What a write to a keyspace would meet. */
+typedef struct esker_write_pressure {
+    int state;                /* ESKER_WRITES_OPEN and its like. */
+    int is_parked;            /* 1 if a flush waits for a log of yours. */
+    uint64_t bytes_per_s;     /* While writes are slowed down; else 0. */
+    uint64_t debt_bytes;      /* That compactions have yet to move. */
+    uint64_t unflushed_bytes; /* In memory, and in no file. */
+} esker_write_pressure;
+
+/* Tells it without waiting for anybody: cheap enough to be asked before each write. `reason`, for
+   esker_string_free, is NULL while writes are open. Both may be NULL: not wanted. Needs the
+   keyspace. */
+int esker_keyspace_pressure(const esker_keyspace *keyspace, esker_write_pressure *pressure,
+                            char **reason);
 
 /* Told of one event, as a name, then names and values: flush_end job=1 keyspace="default" and so
    on. The line is good until it returns. */

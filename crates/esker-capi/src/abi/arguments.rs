@@ -106,20 +106,50 @@ pub unsafe fn path<'a>(name: &str, start: *const c_char) -> Result<&'a Path> {
     Ok(Path::new(OsStr::from_bytes(text.to_bytes())))
 }
 
-/// The object behind a handle.
+/// What a handle of C leads to.
+pub trait Handle {
+    /// Whether it may be used here and now: `Invalid` for what belongs to a database in a callback
+    /// that must not use any, and in a child of the process that opened it.
+    fn check_call(&self) -> Result<()>;
+}
+
+/// The object behind a handle, which may be used here.
 ///
 /// # Safety
 /// NULL, or a live object that no other call changes meanwhile.
-pub unsafe fn live<'a, T>(name: &str, object: *const T) -> Result<&'a T> {
+pub unsafe fn live<'a, T: Handle>(name: &str, object: *const T) -> Result<&'a T> {
+    // SAFETY: by this function's own rule.
+    let object = unsafe { named(name, object) }?;
+    object.check_call()?;
+    Ok(object)
+}
+
+/// As [`live`], to change it.
+///
+/// # Safety
+/// NULL, or a live object that is in no other call.
+pub unsafe fn live_mut<'a, T: Handle>(name: &str, object: *mut T) -> Result<&'a mut T> {
+    // SAFETY: by this function's own rule.
+    let object = unsafe { place(name, object) }?;
+    object.check_call()?;
+    Ok(object)
+}
+
+/// The object behind a handle, where the engine itself refuses what may not be done here: one look
+/// less for reads and writes.
+///
+/// # Safety
+/// As [`live`].
+pub unsafe fn named<'a, T>(name: &str, object: *const T) -> Result<&'a T> {
     // SAFETY: by this function's own rule.
     unsafe { object.as_ref() }.ok_or_else(|| Error::invalid(format!("{name} is NULL")))
 }
 
-/// The object behind a handle, to change it.
+/// What the caller lets be changed.
 ///
 /// # Safety
 /// NULL, or a live object that is in no other call.
-pub unsafe fn live_mut<'a, T>(name: &str, object: *mut T) -> Result<&'a mut T> {
+pub unsafe fn place<'a, T>(name: &str, object: *mut T) -> Result<&'a mut T> {
     // SAFETY: by this function's own rule.
     unsafe { object.as_mut() }.ok_or_else(|| Error::invalid(format!("{name} is NULL")))
 }

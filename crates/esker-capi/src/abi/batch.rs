@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use esker::{Keyspace, Result, WriteBatch};
 
-use crate::abi::arguments::{bytes, give, keys_between, live, live_mut, room, take};
+use crate::abi::arguments::{Handle, bytes, give, keys_between, live, live_mut, named, room, take};
 use crate::abi::database::EskerDb;
+use crate::abi::home::Home;
 use crate::abi::keyspace::EskerKeyspace;
 use crate::abi::writing::expiry;
 use crate::answer::{Done, answer, told};
@@ -15,22 +16,28 @@ use crate::flags::of_write;
 /// `esker_batch` of `esker/c.h`.
 pub struct EskerBatch {
     batch: WriteBatch,
-    /// The number of its database.
-    database: u64,
+    /// Its database.
+    home: Home,
+}
+
+impl Handle for EskerBatch {
+    fn check_call(&self) -> Result<()> {
+        self.home.check_call()
+    }
 }
 
 /// Adds a write. One that is refused is told at once, and the batch is as before.
 ///
 /// # Safety
 /// Each NULL or live, and the batch in no other call.
-unsafe fn add(
+pub unsafe fn add(
     batch: *mut EskerBatch,
     keyspace: *const EskerKeyspace,
     act: impl FnOnce(&mut WriteBatch, &Keyspace),
 ) -> Result<Done> {
     // SAFETY: by this function's own rule.
-    let (batch, keyspace) = unsafe { (live_mut("batch", batch)?, live("keyspace", keyspace)?) };
-    act(&mut batch.batch, keyspace.within(batch.database)?);
+    let (batch, keyspace) = unsafe { (live_mut("batch", batch)?, named("keyspace", keyspace)?) };
+    act(&mut batch.batch, keyspace.within(batch.home)?);
     batch.batch.take_refusal().map_or(Ok(Done::Ok), Err)
 }
 
@@ -42,7 +49,7 @@ pub unsafe extern "C" fn esker_batch_new(db: *const EskerDb, batch: *mut *mut Es
         let (batch, db) = unsafe { (room("batch", batch)?, live("db", db)?) };
         *batch = give(EskerBatch {
             batch: db.db.batch(),
-            database: db.number,
+            home: db.home,
         });
         Ok(Done::Ok)
     })

@@ -2,13 +2,13 @@
 
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use esker::{Builder, Db, Result};
 
-use crate::abi::arguments::{give, live, live_mut, path, room, take, text};
+use crate::abi::arguments::{give, named, path, place, room, take, text};
 use crate::abi::comparator::EskerComparator;
 use crate::abi::database::EskerDb;
+use crate::abi::home::Home;
 use crate::abi::merge_operator::EskerMergeOperator;
 use crate::abi::retain_rule::EskerRetainRule;
 use crate::answer::{Done, answer, told};
@@ -27,13 +27,10 @@ impl EskerBuilder {
     }
 }
 
-/// The number that the next database gets.
-static NEXT: AtomicU64 = AtomicU64::new(1);
-
-/// Gives an opened database to the caller, under a number of its own in this process.
+/// Gives an opened database to the caller.
 pub fn give_db(db: Db) -> *mut EskerDb {
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    give(EskerDb { db, number })
+    let home = Home::new(&db);
+    give(EskerDb { db, home })
 }
 
 /// `esker_open` of `esker/c.h`.
@@ -74,7 +71,7 @@ pub unsafe extern "C" fn esker_builder_set(
         // SAFETY: the caller's pointers, by the rule of this room.
         let (builder, name, setting) = unsafe {
             (
-                live_mut("builder", builder)?,
+                place("builder", builder)?,
                 text("name", name)?,
                 text("text", setting)?,
             )
@@ -124,7 +121,7 @@ unsafe fn switch(
     change: impl FnOnce(Builder) -> Builder,
 ) -> Result<Done> {
     // SAFETY: by this function's own rule.
-    unsafe { live_mut("builder", builder) }?.change(change);
+    unsafe { place("builder", builder) }?.change(change);
     Ok(Done::Ok)
 }
 
@@ -137,7 +134,7 @@ pub unsafe extern "C" fn esker_builder_merge_operator(
 ) -> c_int {
     // SAFETY: the caller's pointers, by the rule of this room.
     answer(|| unsafe {
-        let rule = live("operator", operator)?.rule.clone();
+        let rule = named("operator", operator)?.rule.clone();
         switch(builder, |builder| match is_default {
             0 => builder.known_merge_operator(rule),
             _ => builder.merge_operator(rule),
@@ -154,7 +151,7 @@ pub unsafe extern "C" fn esker_builder_comparator(
 ) -> c_int {
     // SAFETY: the caller's pointers, by the rule of this room.
     answer(|| unsafe {
-        let order = live("comparator", comparator)?.comparator.clone();
+        let order = named("comparator", comparator)?.comparator.clone();
         switch(builder, |builder| match is_default {
             0 => builder.known_comparator(order),
             _ => builder.comparator(order),
@@ -171,7 +168,7 @@ pub unsafe extern "C" fn esker_builder_retain_rule(
 ) -> c_int {
     // SAFETY: the caller's pointers, by the rule of this room.
     answer(|| unsafe {
-        let rule = Arc::clone(&live("rule", rule)?.rule);
+        let rule = Arc::clone(&named("rule", rule)?.rule);
         let keyspace = text("keyspace", keyspace)?;
         switch(builder, |builder| builder.retain_rule(keyspace, rule))
     })
@@ -185,7 +182,7 @@ pub unsafe extern "C" fn esker_builder_open(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
-        let (db, builder) = unsafe { (room("db", db)?, live("builder", builder)?) };
+        let (db, builder) = unsafe { (room("db", db)?, named("builder", builder)?) };
         *db = give_db(builder.builder.clone().open()?);
         Ok(Done::Ok)
     })

@@ -5,15 +5,22 @@ use std::ffi::{c_char, c_int};
 use esker::{Db, Error, Result};
 
 use crate::abi::about::give_texts;
-use crate::abi::arguments::{give_text, live, path, room, take, tell, text};
+use crate::abi::arguments::{Handle, give_text, live, path, place, room, take, tell, text};
+use crate::abi::home::Home;
 use crate::answer::{Done, answer, told};
 
 /// `esker_db` of `esker/c.h`.
 pub struct EskerDb {
     /// The database.
     pub db: Db,
-    /// Tells it from all others of the process.
-    pub number: u64,
+    /// What its other handles know it by.
+    pub home: Home,
+}
+
+impl Handle for EskerDb {
+    fn check_call(&self) -> Result<()> {
+        self.home.check_call()
+    }
 }
 
 /// `esker_db_close` of `esker/c.h`.
@@ -129,20 +136,11 @@ pub unsafe extern "C" fn esker_db_keyspaces(
         unsafe {
             tell(count, 0);
             let (names, db) = (room("names", names)?, live("db", db)?);
-            let count = live_count(count)?;
+            let count = place("count", count)?;
             (*names, *count) = give_texts(&db.db.keyspaces());
         }
         Ok(Done::Ok)
     })
-}
-
-/// Room for how many there are.
-///
-/// # Safety
-/// NULL, or room for a number.
-unsafe fn live_count<'a>(count: *mut usize) -> Result<&'a mut usize> {
-    // SAFETY: by this function's own rule.
-    unsafe { count.as_mut() }.ok_or_else(|| Error::invalid("count is NULL"))
 }
 
 /// Does to the database what has no more arguments.

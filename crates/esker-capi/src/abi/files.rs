@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use esker::{Error, FileSetSummary, IngestOptions, Place, Result, SstWriter, Transfer};
 
 use crate::abi::about::give_texts;
-use crate::abi::arguments::{bytes, give, keys_between, live, live_mut, path, room, take, tell};
+use crate::abi::arguments::{bytes, give, keys_between, live, path, place, room, take, tell};
 use crate::abi::database::EskerDb;
 use crate::abi::keyspace::EskerKeyspace;
 use crate::abi::keyspace_options::{EskerKeyspaceOptions, options_or_default};
@@ -82,6 +82,7 @@ pub unsafe extern "C" fn esker_export(
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
         let (db, handles, dir) = unsafe {
+            tell(summary, EskerFileSetSummary::default());
             (
                 live("db", db)?,
                 array("keyspaces", keyspaces, count)?,
@@ -91,7 +92,7 @@ pub unsafe extern "C" fn esker_export(
         let mut exported = Vec::with_capacity(count);
         for handle in handles {
             // SAFETY: NULL or live, by the rule of this room.
-            exported.push(unsafe { live("a keyspace", *handle) }?.within(db.number)?);
+            exported.push(unsafe { live("a keyspace", *handle) }?.within(db.home)?);
         }
         let made = db.db.export_all(&exported, dir)?;
         // SAFETY: NULL or room, by the rule of this room.
@@ -113,6 +114,7 @@ pub unsafe extern "C" fn esker_ingest(
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
         let (db, handles, dirs) = unsafe {
+            tell(summary, EskerFileSetSummary::default());
             (
                 live("db", db)?,
                 array("keyspaces", keyspaces, count)?,
@@ -123,7 +125,7 @@ pub unsafe extern "C" fn esker_ingest(
         for (handle, dir) in handles.iter().zip(dirs) {
             // SAFETY: each NULL or live, by the rule of this room.
             let (keyspace, dir) = unsafe { (live("a keyspace", *handle)?, path("a dir", *dir)?) };
-            sets.push((keyspace.within(db.number)?, dir));
+            sets.push((keyspace.within(db.home)?, dir));
         }
         let taken = db.db.ingest_all(&sets, &ingest_options(flags)?)?;
         // SAFETY: NULL or room, by the rule of this room.
@@ -147,6 +149,7 @@ pub unsafe extern "C" fn esker_ingest_by_name(
         unsafe {
             tell(names, std::ptr::null_mut());
             tell(count, 0);
+            tell(summary, EskerFileSetSummary::default());
             let (db, dir) = (live("db", db)?, path("dir", dir)?);
             if names.is_null() != count.is_null() {
                 let refusal = "names and count are both NULL, or neither is";
@@ -200,7 +203,7 @@ unsafe fn write(
     act: impl FnOnce(&mut SstWriter) -> Result<()>,
 ) -> Result<Done> {
     // SAFETY: by this function's own rule.
-    let writer = unsafe { live_mut("writer", writer) }?;
+    let writer = unsafe { place("writer", writer) }?;
     let writer = writer.writer.as_mut();
     act(writer.ok_or_else(|| Error::invalid("the writer is finished"))?)?;
     Ok(Done::Ok)
@@ -283,8 +286,11 @@ pub unsafe extern "C" fn esker_sst_writer_finish(
     summary: *mut EskerFileSetSummary,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the caller's writer, by the rule of this room.
-        let writer = unsafe { live_mut("writer", writer) }?;
+        // SAFETY: the caller's pointers, by the rule of this room.
+        let writer = unsafe {
+            tell(summary, EskerFileSetSummary::default());
+            place("writer", writer)?
+        };
         let writer = writer.writer.take();
         let made = writer
             .ok_or_else(|| Error::invalid("the writer is finished"))?

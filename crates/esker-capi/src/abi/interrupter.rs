@@ -2,15 +2,24 @@
 
 use std::ffi::c_int;
 
-use esker::Interrupter;
+use esker::{Interrupter, Result};
 
-use crate::abi::arguments::{give, live, live_mut, room, take};
+use crate::abi::arguments::{Handle, give, live, live_mut, room, take};
+use crate::abi::home::Home;
 use crate::abi::transaction::EskerTx;
 use crate::answer::{Done, answer, told};
 
 /// `esker_interrupter` of `esker/c.h`.
 pub struct EskerInterrupter {
     interrupter: Interrupter,
+    /// The database of its transaction.
+    home: Home,
+}
+
+impl Handle for EskerInterrupter {
+    fn check_call(&self) -> Result<()> {
+        self.home.check_call()
+    }
 }
 
 /// `esker_tx_interrupter` of `esker/c.h`.
@@ -22,8 +31,8 @@ pub unsafe extern "C" fn esker_tx_interrupter(
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
         let (place, tx) = unsafe { (room("interrupter", interrupter)?, live_mut("tx", tx)?) };
-        let interrupter = tx.live_mut()?.interrupter();
-        *place = give(EskerInterrupter { interrupter });
+        let (home, interrupter) = (tx.home, tx.live_mut()?.interrupter());
+        *place = give(EskerInterrupter { interrupter, home });
         Ok(Done::Ok)
     })
 }

@@ -5,8 +5,9 @@ use std::ffi::{c_char, c_int, c_void};
 use esker::{Error, Keyspace, Result};
 
 use crate::abi::about::give_texts;
-use crate::abi::arguments::{bounds, give, give_text, live, live_mut, room, take, tell, text};
+use crate::abi::arguments::{Handle, bounds, give, give_text, live, place, room, take, tell, text};
 use crate::abi::database::EskerDb;
+use crate::abi::home::Home;
 use crate::answer::{Done, answer, told};
 
 /// `esker_keyspace` of `esker/c.h`.
@@ -14,8 +15,8 @@ use crate::answer::{Done, answer, told};
 pub struct EskerKeyspace {
     /// The keyspace.
     pub keyspace: Keyspace,
-    /// The number of its database.
-    database: u64,
+    /// Its database.
+    home: Home,
 }
 
 impl EskerKeyspace {
@@ -23,20 +24,31 @@ impl EskerKeyspace {
     pub fn new(keyspace: Keyspace, db: &EskerDb) -> EskerKeyspace {
         EskerKeyspace {
             keyspace,
-            database: db.number,
+            home: db.home,
         }
     }
 
-    /// The keyspace, for something that belongs to the database of that number: elsewhere it would
-    /// be another one, or none.
-    pub fn within(&self, database: u64) -> Result<&Keyspace> {
-        if self.database == database {
+    /// Its database.
+    pub fn home(&self) -> Home {
+        self.home
+    }
+
+    /// The keyspace, for something that belongs to that database: elsewhere it would be another
+    /// one, or none.
+    pub fn within(&self, home: Home) -> Result<&Keyspace> {
+        if self.home == home {
             return Ok(&self.keyspace);
         }
         Err(Error::invalid(format!(
             "keyspace {:?} belongs to another database",
             self.keyspace.name()
         )))
+    }
+}
+
+impl Handle for EskerKeyspace {
+    fn check_call(&self) -> Result<()> {
+        self.home.check_call()
     }
 }
 
@@ -143,6 +155,9 @@ pub unsafe extern "C" fn esker_approximate(
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
         let (keyspace, range) = unsafe {
+            tell(disk_bytes, 0);
+            tell(memory_bytes, 0);
+            tell(keys, 0);
             (
                 live("keyspace", keyspace)?,
                 bounds((lower, lower_size), (upper, upper_size))?,
@@ -172,7 +187,7 @@ pub unsafe extern "C" fn esker_keyspace_settings(
         unsafe {
             tell(count, 0);
             let (texts, keyspace) = (room("texts", texts)?, live("keyspace", keyspace)?);
-            let count = live_mut("count", count)?;
+            let count = place("count", count)?;
             let own = keyspace.keyspace.own_settings().into_iter();
             let own: Vec<String> = own.flat_map(|(name, text)| [name, text]).collect();
             (*texts, *count) = give_texts(&own);

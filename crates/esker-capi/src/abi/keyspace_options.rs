@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker::{KeyspaceOptions, Result};
 
-use crate::abi::arguments::{give, live, live_mut, take, text};
+use crate::abi::arguments::{give, named, place, take, text};
 use crate::abi::comparator::EskerComparator;
 use crate::abi::merge_operator::EskerMergeOperator;
 use crate::abi::retain_rule::EskerRetainRule;
@@ -37,7 +37,7 @@ unsafe fn change(
     change: impl FnOnce(&mut KeyspaceOptions) -> Result<()>,
 ) -> Result<Done> {
     // SAFETY: by this function's own rule.
-    change(&mut unsafe { live_mut("options", options) }?.options)?;
+    change(&mut unsafe { place("options", options) }?.options)?;
     Ok(Done::Ok)
 }
 
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn esker_keyspace_options_merge_operator(
 ) -> c_int {
     // SAFETY: the caller's pointers, by the rule of this room.
     answer(|| unsafe {
-        let operator = live("operator", operator)?;
+        let operator = named("operator", operator)?;
         change(options, |options| {
             options.merge = Some(operator.rule.clone());
             Ok(())
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn esker_keyspace_options_comparator(
 ) -> c_int {
     // SAFETY: the caller's pointers, by the rule of this room.
     answer(|| unsafe {
-        let comparator = live("comparator", comparator)?;
+        let comparator = named("comparator", comparator)?;
         change(options, |options| {
             options.comparator = comparator.comparator.clone();
             Ok(())
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn esker_keyspace_options_retain_rule(
 ) -> c_int {
     // SAFETY: the caller's pointers, by the rule of this room.
     answer(|| unsafe {
-        let rule = live("rule", rule)?;
+        let rule = named("rule", rule)?;
         change(options, |options| {
             options.retain = Some(Arc::clone(&rule.rule));
             Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker::{Error, MergeOperator, MergeRule, merge};
 
-use crate::abi::arguments::{bytes, give, live_mut, room, take, text};
+use crate::abi::arguments::{bytes, give, place, room, take, text};
 use crate::abi::callback::{Destroy, State};
 use crate::abi::reading::EskerBytes;
 use crate::answer::{Done, answer, told};
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn esker_buffer_append(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
-        let (buffer, data) = unsafe { (live_mut("buffer", buffer)?, bytes("data", data, size)?) };
+        let (buffer, data) = unsafe { (place("buffer", buffer)?, bytes("data", data, size)?) };
         buffer.made.extend_from_slice(data);
         Ok(Done::Ok)
     })

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use esker::{Bytes, Error, Expiry, Keyspace, KeyspaceSnapshot, Result};
 
-use crate::abi::arguments::{bytes, live, live_mut, tell};
+use crate::abi::arguments::{bytes, named, place, tell};
 use crate::abi::keyspace::EskerKeyspace;
 use crate::abi::snapshot::EskerSnapshot;
 use crate::abi::value::EskerValue;
@@ -19,6 +19,22 @@ pub struct EskerBytes {
     pub data: *const c_void,
     /// How many.
     pub size: usize,
+}
+
+impl EskerBytes {
+    /// None at all.
+    pub const NONE: EskerBytes = EskerBytes {
+        data: std::ptr::null(),
+        size: 0,
+    };
+
+    /// Those.
+    pub fn of(bytes: &[u8]) -> EskerBytes {
+        EskerBytes {
+            data: bytes.as_ptr().cast(),
+            size: bytes.len(),
+        }
+    }
 }
 
 /// A keyspace at the moment and in the way that the caller wants.
@@ -53,7 +69,7 @@ pub unsafe fn reader<'a>(
     flags: u32,
 ) -> Result<Reader<'a>> {
     // SAFETY: by this function's own rule.
-    let (keyspace, snapshot) = unsafe { (live("keyspace", keyspace)?, snapshot.as_ref()) };
+    let (keyspace, snapshot) = unsafe { (named("keyspace", keyspace)?, snapshot.as_ref()) };
     let told = (flags != 0).then(|| of_read(flags)).transpose()?;
     let Some(snapshot) = snapshot else {
         return Ok(match told {
@@ -61,7 +77,7 @@ pub unsafe fn reader<'a>(
             Some(options) => Reader::Told(keyspace.keyspace.with_read(options)),
         });
     };
-    let keyspace = keyspace.within(snapshot.database)?;
+    let keyspace = keyspace.within(snapshot.home)?;
     Ok(Reader::Then(match told {
         None => snapshot.snapshot.of(keyspace),
         Some(options) => snapshot.snapshot.of(&keyspace.with_read(options)),
@@ -82,7 +98,7 @@ pub unsafe extern "C" fn esker_get(
         // SAFETY: the caller's pointers, by the rule of this room.
         let (value, reader, key) = unsafe {
             (
-                live_mut("value", value)?,
+                place("value", value)?,
                 reader(keyspace, snapshot, flags),
                 bytes("key", key, key_size),
             )
@@ -123,7 +139,7 @@ pub unsafe extern "C" fn esker_get_into(
         let (size, reader, key) = unsafe {
             tell(size, 0);
             (
-                live_mut("size", size)?,
+                place("size", size)?,
                 reader(keyspace, snapshot, flags)?,
                 bytes("key", key, key_size)?,
             )

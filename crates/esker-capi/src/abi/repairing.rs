@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use esker::{RepairOptions, checkpoint_beside, repair};
 
-use crate::abi::arguments::{give_text, live, path, room, tell};
+use crate::abi::arguments::{give_text, named, path, room, tell};
 use crate::abi::builder::{EskerBuilder, give_db};
 use crate::abi::database::EskerDb;
 use crate::answer::{Done, answer};
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn esker_builder_open_past_damage(
             tell(report, std::ptr::null_mut());
             (
                 room("db", db)?,
-                live("builder", builder)?,
+                named("builder", builder)?,
                 path("scratch", scratch)?,
             )
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker::{Error, Expiry, Result, Retain, RetainEntry, RetainRule};
 
-use crate::abi::arguments::{give, live, room, take, tell, text};
+use crate::abi::arguments::{give, named, room, take, tell, text};
 use crate::abi::callback::{Destroy, State};
 use crate::answer::{Done, answer, told};
 
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn esker_retain_entry_value(
         let asked = unsafe {
             tell(data, std::ptr::null());
             tell(size, 0);
-            live("entry", entry)?
+            named("entry", entry)?
         };
         let value = asked.entry.value()?;
         // SAFETY: each NULL or room, by the rule of this room.
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn esker_retain_entry_times(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's pointers, by the rule of this room.
-        let asked = unsafe { live("entry", entry)? };
+        let asked = unsafe { named("entry", entry)? };
         // SAFETY: each NULL or room, by the rule of this room.
         unsafe {
             tell(

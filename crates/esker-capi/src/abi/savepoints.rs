@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use esker::{Error, Result};
 
-use crate::abi::arguments::{live_mut, tell};
+use crate::abi::arguments::{live_mut, place, tell};
 use crate::abi::transaction::EskerTx;
 use crate::answer::{Done, answer};
 
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn esker_tx_savepoint(tx: *mut EskerTx, number: *mut u64) 
         // SAFETY: the caller's pointers, by the rule of this room.
         let (tx, number) = unsafe {
             tell(number, 0);
-            (live_mut("tx", tx)?, live_mut("number", number)?)
+            (live_mut("tx", tx)?, place("number", number)?)
         };
         tx.live_mut()?.set_savepoint();
         tx.last_savepoint += 1;

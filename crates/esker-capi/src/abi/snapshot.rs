@@ -6,14 +6,15 @@ use esker::Snapshot;
 
 use crate::abi::arguments::{give, live, room, take, text};
 use crate::abi::database::EskerDb;
+use crate::abi::home::Home;
 use crate::answer::{Done, answer, told};
 
 /// `esker_snapshot` of `esker/c.h`.
 pub struct EskerSnapshot {
     /// The moment.
     pub snapshot: Snapshot,
-    /// The number of its database.
-    pub database: u64,
+    /// Its database.
+    pub home: Home,
 }
 
 /// `esker_snapshot_new` of `esker/c.h`.
@@ -33,7 +34,7 @@ pub unsafe extern "C" fn esker_snapshot_new(
         };
         *snapshot = give(EskerSnapshot {
             snapshot: taken,
-            database: db.number,
+            home: db.home,
         });
         Ok(Done::Ok)
     })

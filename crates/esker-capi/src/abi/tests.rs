@@ -1,7 +1,22 @@
-//! A law of this room, read from its files: no function of C is without a guard against panics.
+//! Laws of this room: no function lets a panic out, and handles go to the threads they may go to.
 
 use std::fs;
 use std::path::Path;
+
+use crate::abi::batch::EskerBatch;
+use crate::abi::builder::EskerBuilder;
+use crate::abi::comparator::EskerComparator;
+use crate::abi::database::EskerDb;
+use crate::abi::files::EskerSstWriter;
+use crate::abi::interrupter::EskerInterrupter;
+use crate::abi::iterator::EskerIter;
+use crate::abi::keyspace::EskerKeyspace;
+use crate::abi::keyspace_options::EskerKeyspaceOptions;
+use crate::abi::merge_operator::EskerMergeOperator;
+use crate::abi::retain_rule::EskerRetainRule;
+use crate::abi::snapshot::EskerSnapshot;
+use crate::abi::transaction::EskerTx;
+use crate::abi::value::EskerValue;
 
 /// What cannot panic: it gives what is written here, or a number of a table.
 const UNGUARDED: [&str; 5] = [
@@ -35,3 +50,26 @@ fn every_function_keeps_panics_inside() {
     assert!(seen >= 120, "{seen} functions");
     assert_eq!(bare, Vec::<String>::new());
 }
+
+/// Many threads at the same time.
+const fn all_at_once<T: Send + Sync>() {}
+
+/// One at a time, and not always the same.
+const fn one_after_the_other<T: Send>() {}
+
+const _: () = {
+    all_at_once::<EskerDb>();
+    all_at_once::<EskerKeyspace>();
+    all_at_once::<EskerSnapshot>();
+    all_at_once::<EskerInterrupter>();
+    one_after_the_other::<EskerBatch>();
+    one_after_the_other::<EskerBuilder>();
+    one_after_the_other::<EskerComparator>();
+    one_after_the_other::<EskerIter>();
+    one_after_the_other::<EskerKeyspaceOptions>();
+    one_after_the_other::<EskerMergeOperator>();
+    one_after_the_other::<EskerRetainRule>();
+    one_after_the_other::<EskerSstWriter>();
+    one_after_the_other::<EskerTx>();
+    one_after_the_other::<EskerValue>();
+};

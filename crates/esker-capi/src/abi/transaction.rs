@@ -8,8 +8,11 @@ use esker::{
     TransactionKeyspace, TransactionMode, TransactionOptions,
 };
 
-use crate::abi::arguments::{bounds, bytes, give, live, live_mut, room, take, tell, text};
+use crate::abi::arguments::{
+    Handle, bounds, bytes, give, live, live_mut, named, place, room, take, tell, text,
+};
 use crate::abi::database::EskerDb;
+use crate::abi::home::Home;
 use crate::abi::iterator::EskerIter;
 use crate::abi::keyspace::EskerKeyspace;
 use crate::abi::reading::{EskerBytes, hold, hold_all, keys_of, values_of};
@@ -21,8 +24,8 @@ use crate::flags::{of_transaction_read, of_write};
 pub struct EskerTx {
     /// How far it is.
     pub stage: Stage,
-    /// The number of its database.
-    pub database: u64,
+    /// Its database.
+    pub home: Home,
     /// The numbers of its savepoints, the last one on top.
     pub savepoints: Vec<u64>,
     /// The number of the latest savepoint; none is given twice.
@@ -54,6 +57,12 @@ impl Stage {
             Stage::Ordered(_) => "committed in order, and waits for esker_tx_finish",
             Stage::Over => "over",
         }
+    }
+}
+
+impl Handle for EskerTx {
+    fn check_call(&self) -> Result<()> {
+        self.home.check_call()
     }
 }
 
@@ -148,7 +157,7 @@ pub unsafe extern "C" fn esker_tx_begin(
         owner.into_iter().for_each(|owner| begun.set_owner(owner));
         *tx = give(EskerTx {
             stage: Stage::Live(begun),
-            database: db.number,
+            home: db.home,
             savepoints: Vec::new(),
             last_savepoint: 0,
         });
@@ -159,6 +168,7 @@ pub unsafe extern "C" fn esker_tx_begin(
 /// A live transaction, and a keyspace of its database as it is to be read.
 struct Inside<'a> {
     tx: &'a Transaction,
+    home: Home,
     keyspace: Keyspace,
     is_latest: bool,
 }
@@ -182,7 +192,7 @@ unsafe fn inside<'a>(
     flags: u32,
 ) -> Result<Inside<'a>> {
     // SAFETY: by this function's own rule.
-    let (tx, keyspace) = unsafe { within(tx, keyspace) }?;
+    let (home, (tx, keyspace)) = unsafe { (live("tx", tx)?.home, within(tx, keyspace)?) };
     let (options, is_latest) = of_transaction_read(flags)?;
     let keyspace = match flags {
         0 => keyspace.clone(),
@@ -190,6 +200,7 @@ unsafe fn inside<'a>(
     };
     Ok(Inside {
         tx,
+        home,
         keyspace,
         is_latest,
     })
@@ -204,8 +215,8 @@ pub unsafe fn within<'a>(
     keyspace: *const EskerKeyspace,
 ) -> Result<(&'a Transaction, &'a Keyspace)> {
     // SAFETY: by this function's own rule.
-    let (tx, keyspace) = unsafe { (live("tx", tx)?, live("keyspace", keyspace)?) };
-    let keyspace = keyspace.within(tx.database)?;
+    let (tx, keyspace) = unsafe { (live("tx", tx)?, named("keyspace", keyspace)?) };
+    let keyspace = keyspace.within(tx.home)?;
     Ok((tx.live()?, keyspace))
 }
 
@@ -223,7 +234,7 @@ pub unsafe extern "C" fn esker_tx_get(
         // SAFETY: the caller's pointers, by the rule of this room.
         let (value, inside, key) = unsafe {
             (
-                live_mut("value", value)?,
+                place("value", value)?,
                 inside(tx, keyspace, flags),
                 bytes("key", key, key_size),
             )
@@ -277,7 +288,7 @@ pub unsafe extern "C" fn esker_tx_iter_new(
             )
         };
         let cursor = inside.source().cursor_in::<&[u8]>(range)?;
-        *iter = give(EskerIter::new(cursor));
+        *iter = give(EskerIter::new(cursor, inside.home));
         Ok(Done::Ok)
     })
 }
@@ -290,8 +301,12 @@ pub unsafe extern "C" fn esker_tx_size(
     size_bytes: *mut u64,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the caller's transaction, by the rule of this room.
-        let tx = unsafe { live("tx", tx) }?.live()?;
+        // SAFETY: the caller's pointers, by the rule of this room.
+        let tx = unsafe {
+            tell(writes, 0);
+            tell(size_bytes, 0);
+            live("tx", tx)?.live()?
+        };
         // SAFETY: each NULL or room, by the rule of this room.
         unsafe {
             tell(writes, tx.len() as u64);

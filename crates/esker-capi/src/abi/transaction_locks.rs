@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use esker::{Bytes, Error, Keyspace, Result, Transaction};
 
-use crate::abi::arguments::{bytes, live_mut};
+use crate::abi::arguments::{bytes, live_mut, place};
 use crate::abi::keyspace::EskerKeyspace;
 use crate::abi::reading::{EskerBytes, hold, hold_all, keys_of, values_of};
 use crate::abi::transaction::{EskerTx, lock_timeout, within};
@@ -45,7 +45,7 @@ unsafe fn locked(
     // SAFETY: by this function's own rule.
     let (value, within, key) = unsafe {
         (
-            live_mut("value", value)?,
+            place("value", value)?,
             within(tx, keyspace),
             bytes("key", key.0, key.1),
         )

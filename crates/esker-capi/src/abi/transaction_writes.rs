@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use esker::{Keyspace, Result, Transaction};
 
-use crate::abi::arguments::{bytes, keys_between, live, live_mut};
+use crate::abi::arguments::{bytes, keys_between, live_mut, named};
 use crate::abi::keyspace::EskerKeyspace;
 use crate::abi::transaction::EskerTx;
 use crate::abi::writing::expiry;
@@ -21,8 +21,8 @@ unsafe fn write(
     act: impl FnOnce(&mut Transaction, &Keyspace) -> Result<()>,
 ) -> Result<Done> {
     // SAFETY: by this function's own rule.
-    let (tx, keyspace) = unsafe { (live_mut("tx", tx)?, live("keyspace", keyspace)?) };
-    let keyspace = keyspace.within(tx.database)?;
+    let (tx, keyspace) = unsafe { (live_mut("tx", tx)?, named("keyspace", keyspace)?) };
+    let keyspace = keyspace.within(tx.home)?;
     act(tx.live_mut()?, keyspace)?;
     Ok(Done::Ok)
 }

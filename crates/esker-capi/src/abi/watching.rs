@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker::{Error, Event, EventListener};
 
-use crate::abi::arguments::{live, live_mut};
+use crate::abi::arguments::{live, place};
 use crate::abi::builder::EskerBuilder;
 use crate::abi::callback::{Destroy, State};
 use crate::abi::database::EskerDb;
@@ -39,7 +39,7 @@ impl EventListener for Callback {
 }
 
 /// A text for a callback; a NUL in it becomes a space.
-fn c_text(text: &str) -> CString {
+pub fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn esker_builder_event_listener(
     let state = State::new(state, destroy);
     answer(|| {
         // SAFETY: the caller's builder, by the rule of this room.
-        let builder = unsafe { live_mut("builder", builder) }?;
+        let builder = unsafe { place("builder", builder) }?;
         let hear = hear.ok_or_else(|| Error::invalid("hear is NULL"))?;
         let listener = Arc::new(Callback { hear, state });
         builder.change(|builder| builder.event_listener(listener));

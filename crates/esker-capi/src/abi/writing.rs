@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use esker::{Expiry, Keyspace, Result};
 
-use crate::abi::arguments::{bounds, bytes, live};
+use crate::abi::arguments::{bounds, bytes, named};
 use crate::abi::keyspace::EskerKeyspace;
 use crate::answer::{Done, answer};
 use crate::flags::of_write;
@@ -39,7 +39,7 @@ pub unsafe fn write_as<T>(
     act: impl FnOnce(&Keyspace) -> Result<T>,
 ) -> Result<T> {
     // SAFETY: by this function's own rule.
-    let keyspace = &unsafe { live("keyspace", keyspace) }?.keyspace;
+    let keyspace = &unsafe { named("keyspace", keyspace) }?.keyspace;
     match flags {
         0 => act(keyspace),
         _ => act(&keyspace.with_write(of_write(flags)?)),

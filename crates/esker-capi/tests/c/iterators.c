@@ -46,6 +46,61 @@ static void ways(esker_keyspace *ships) {
     esker_value_free(value);
 }
 
+/* Key and value together. */
+static void entries(esker_keyspace *ships) {
+    esker_iter *iter;
+    esker_bytes key = {"x", 9}, value = {"x", 9};
+    DO(esker_iter_new(ships, NULL, NULL, 0, NULL, 0, 0, &iter));
+    CHECK(esker_iter_entry(iter, &key, &value) == ESKER_NOT_FOUND);
+    CHECK(key.data == NULL && key.size == 0 && value.data == NULL && value.size == 0);
+    CHECK(esker_iter_next_entry(iter, &key, &value) == ESKER_NOT_FOUND);
+    DO(esker_iter_seek_to_first(iter));
+    DO(esker_iter_entry(iter, &key, &value));
+    CHECK(is(key.data, key.size, "a") && is(value.data, value.size, "1"));
+    DO(esker_iter_next_entry(iter, &key, &value));
+    CHECK(is(key.data, key.size, "b") && is(value.data, value.size, "2"));
+    CHECK(at(iter, "b", "2"));
+    DO(esker_iter_next_entry(iter, &key, &value));
+    CHECK(is(key.data, key.size, "c") && is(value.data, value.size, ""));
+    DO(esker_iter_prev_entry(iter, NULL, &value));
+    CHECK(is(value.data, value.size, "2"));
+    DO(esker_iter_prev_entry(iter, &key, NULL));
+    CHECK(is(key.data, key.size, "a"));
+    CHECK(esker_iter_prev_entry(iter, &key, &value) == ESKER_NOT_FOUND);
+    CHECK(key.data == NULL && value.data == NULL && esker_iter_valid(iter) == 0);
+    key.size = value.size = 9;
+    REFUSED(esker_iter_next_entry(NULL, &key, &value), ESKER_INVALID, "NULL");
+    CHECK(key.size == 0 && value.size == 0);
+    REFUSED(esker_iter_prev_entry(NULL, &key, &value), ESKER_INVALID, "NULL");
+    REFUSED(esker_iter_entry(NULL, NULL, NULL), ESKER_INVALID, "NULL");
+    esker_iter_free(iter);
+}
+
+/* To where it is, by bytes of its own that move away under it. */
+static void own_key(esker_db *db, esker_keyspace *ships) {
+    esker_tx *tx;
+    esker_iter *iter;
+    const void *key;
+    size_t size;
+    int round;
+    DO(esker_tx_begin(db, ESKER_SERIALIZABLE, ESKER_OPTIMISTIC, 0, NULL, &tx));
+    DO(esker_tx_iter_new(tx, ships, NULL, 0, NULL, 0, 0, &iter));
+    for (round = 0; round < 2; round++) {
+        DO(esker_iter_seek_to_last(iter));
+        key = esker_iter_key(iter, &size);
+        if (round == 0)
+            DO(esker_iter_seek(iter, key, size));
+        else
+            DO(esker_iter_seek_for_prev(iter, key, size));
+        CHECK(at(iter, "c", ""));
+    }
+    esker_iter_free(iter);
+    DO(esker_tx_put(tx, ships, S("other"), S("1")));
+    DO(esker_tx_commit(tx, 0));
+    esker_tx_free(tx);
+    DO(esker_delete(ships, S("other"), 0));
+}
+
 static void bounds(esker_keyspace *ships) {
     esker_iter *iter;
     DO(esker_iter_new(ships, NULL, S("b"), S("c"), ESKER_NO_FILL_CACHE, &iter));
@@ -100,6 +155,8 @@ int main(void) {
     ways(ships);
     DO(esker_flush(ships));
     ways(ships);
+    entries(ships);
+    own_key(db, ships);
     bounds(ships);
     moments(db, ships);
     esker_keyspace_free(ships);

@@ -1,5 +1,7 @@
 /* What a database counts, and what it does, as it happens. */
 #include "check.h"
+#include <pthread.h>
+#include <unistd.h>
 
 struct heard {
     int flushes, closed, ended;
@@ -31,6 +33,108 @@ static int count(void *given, const char *name, const char *meaning, uint64_t va
     return 1;
 }
 
+/* Finds some of the numbers. */
+static int number(void *given, const char *name, const char *labels, double told) {
+    int *found = given;
+    CHECK(strncmp(name, "esker_", 6) == 0);
+    if (strcmp(name, "esker_write_entries_total") == 0)
+        *found += labels[0] == 0 && told == 1;
+    if (strcmp(name, "esker_state") == 0)
+        *found += strcmp(labels, "state=\"open\"") == 0 && told == 1;
+    return strcmp(name, "esker_transactions") == 0;
+}
+
+static void numbers(esker_db *db) {
+    int found = 0;
+    char *page;
+    DO(esker_db_metrics(db, &page));
+    CHECK(strstr(page, "\nesker_write_entries_total 1\n") != NULL);
+    esker_string_free(page);
+    DO(esker_db_numbers(db, number, &found));
+    CHECK(found == 2);
+}
+
+/* What is told of the one that waits. */
+struct waiting {
+    int seen, waits;
+    uint64_t holder;
+};
+
+static int transaction(void *given, const esker_tx_stats *told) {
+    struct waiting *waiting = given;
+    waiting->seen++;
+    CHECK(told->age_ms < 3600000 && told->mode == ESKER_LOCKING);
+    if (!told->is_waiting) {
+        /* Or the other one, which has not come to wait yet. */
+        if (told->owner == NULL)
+            return 0;
+        CHECK(strcmp(told->owner, "holder") == 0 && told->isolation == ESKER_SNAPSHOT);
+        CHECK(told->locks == 2 && told->holders == NULL && told->holder_count == 0);
+        CHECK(told->wanted_keyspace == NULL && told->wanted_key.data == NULL);
+        waiting->holder = told->number;
+        return 0;
+    }
+    CHECK(told->owner == NULL && told->isolation == ESKER_READ_COMMITTED);
+    CHECK(strcmp(told->wanted_keyspace, "default") == 0 && told->waited_ms < 3600000);
+    CHECK(is(told->wanted_key.data, told->wanted_key.size, "berth"));
+    CHECK(told->holder_count == 1 && told->holders[0] == waiting->holder);
+    waiting->waits = 1;
+    return 1;
+}
+
+struct lock {
+    esker_tx *tx;
+    esker_keyspace *ships;
+};
+
+static void *lock(void *given) {
+    struct lock *lock = given;
+    DO(esker_tx_lock(lock->tx, lock->ships, S("berth"), ESKER_EXCLUSIVE));
+    return NULL;
+}
+
+static void transactions(esker_db *db, esker_keyspace *ships) {
+    struct waiting waiting = {0, 0, 0};
+    struct lock holder = {NULL, ships}, second = {NULL, ships};
+    pthread_t thread;
+    int tries;
+    DO(esker_tx_begin(db, ESKER_SNAPSHOT, ESKER_LOCKING, 0, "holder", &holder.tx));
+    DO(esker_tx_begin(db, ESKER_READ_COMMITTED, ESKER_LOCKING, 3600000, NULL, &second.tx));
+    lock(&holder);
+    CHECK(pthread_create(&thread, NULL, lock, &second) == 0);
+    for (tries = 0; tries < 60000 && !waiting.waits; tries++) {
+        waiting.seen = 0;
+        DO(esker_db_transactions(db, transaction, &waiting));
+        usleep(1000);
+    }
+    CHECK(waiting.waits && waiting.seen == 2);
+    DO(esker_tx_commit(holder.tx, 0));
+    CHECK(pthread_join(thread, NULL) == 0);
+    esker_tx_free(holder.tx);
+    esker_tx_free(second.tx);
+}
+
+static void pressure(esker_keyspace *ships) {
+    esker_write_pressure told = {9, 9, 9, 9, 9};
+    char *reason = (char *)&told;
+    DO(esker_keyspace_pressure(ships, &told, &reason));
+    CHECK(told.state == ESKER_WRITES_OPEN && told.is_parked == 0 && told.bytes_per_s == 0);
+    CHECK(told.debt_bytes == 0 && reason == NULL);
+    DO(esker_keyspace_pressure(ships, NULL, NULL));
+    REFUSED(esker_keyspace_pressure(NULL, &told, &reason), ESKER_INVALID, "NULL");
+}
+
+static void nulls(esker_db *db) {
+    char *page = "";
+    REFUSED(esker_db_metrics(NULL, &page), ESKER_INVALID, "NULL");
+    CHECK(page == NULL);
+    REFUSED(esker_db_metrics(db, NULL), ESKER_INVALID, "NULL");
+    REFUSED(esker_db_numbers(NULL, number, NULL), ESKER_INVALID, "NULL");
+    REFUSED(esker_db_numbers(db, NULL, NULL), ESKER_INVALID, "NULL");
+    REFUSED(esker_db_transactions(NULL, transaction, NULL), ESKER_INVALID, "NULL");
+    REFUSED(esker_db_transactions(db, NULL, NULL), ESKER_INVALID, "NULL");
+}
+
 int main(void) {
     struct heard heard = {0, 0, 0};
     struct counted first = {0, 0}, second = {0, 0};
@@ -48,6 +152,10 @@ int main(void) {
     DO(esker_put(ships, S("anna"), S("at sea"), 0));
     DO(esker_flush_soon(ships));
     DO(esker_flush(ships));
+    numbers(db);
+    pressure(ships);
+    nulls(db);
+    transactions(db, ships);
     DO(esker_db_counters(db, count, &first));
     for (round = 0; round < 10; round++)
         CHECK(has(ships, NULL, "anna", "at sea"));

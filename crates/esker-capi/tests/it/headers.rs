@@ -101,6 +101,42 @@ fn every_function_is_called_by_a_program_and_meets_null() {
 }
 
 #[test]
+fn every_call_of_a_database_is_refused_somewhere() {
+    // In callbacks and in children; what moves within what it has at hand, in children alone.
+    let refused = fs::read_to_string(sources().join("refused.c")).unwrap();
+    let code = installed().declarations().replace('\n', " ");
+    let handles = [
+        "db",
+        "keyspace",
+        "snapshot",
+        "batch",
+        "iter",
+        "tx",
+        "interrupter",
+    ];
+    let mut seen = 0;
+    for declaration in code.split(';').filter(|text| !text.contains("typedef")) {
+        let Some((before, taken)) = declaration.split_once('(') else {
+            continue;
+        };
+        let name = before.rsplit([' ', '*']).next().unwrap();
+        let first = taken
+            .split(',')
+            .next()
+            .unwrap()
+            .trim_start_matches("const ");
+        let is_of_one = |handle: &&str| first.starts_with(&format!("esker_{handle} *"));
+        let can_fail = before.trim().ends_with(&format!("int {name}"));
+        if !can_fail || name == "esker_iter_valid" || !handles.iter().any(is_of_one) {
+            continue;
+        }
+        seen += 1;
+        assert!(refused.contains(&format!("NO({name}(")), "{name}");
+    }
+    assert!(seen >= 100, "{seen} calls");
+}
+
+#[test]
 fn every_function_says_what_null_means() {
     // In the comment right before it; what fills a batch says it once for all.
     let header = installed().header();

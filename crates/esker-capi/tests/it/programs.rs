@@ -44,6 +44,11 @@ fn a_program_hears_and_counts_what_a_database_does() {
 }
 
 #[test]
+fn a_program_has_a_log_of_its_own() {
+    runs("own_log.c");
+}
+
+#[test]
 fn a_damaged_database_is_read_and_repaired() {
     runs("repairing.c");
 }
@@ -66,6 +71,11 @@ fn transactions_happen_as_a_whole_in_one_phase_or_two() {
 #[test]
 fn locks_are_shared_waited_for_and_given_up() {
     runs("locks.c");
+}
+
+#[test]
+fn callbacks_and_children_are_refused_every_call() {
+    runs("refused.c");
 }
 
 #[test]
