@@ -6,6 +6,7 @@
 #   scripts/mariadb.sh headers    fetch the headers that no package has from the source package
 #   scripts/mariadb.sh codecs     build and run the tests of the codecs
 #   scripts/mariadb.sh plugin     build ha_esker.so into target/mariadb/plugins
+#   scripts/mariadb.sh myrocks    fetch MyRocks of this version into target/mariadb/myrocks, to compare
 #   scripts/mariadb.sh crashing   build one that ends the server where it is told to, for tests
 #   scripts/mariadb.sh status     say what is installed and fetched, and change nothing
 #
@@ -189,6 +190,24 @@ crashing() {
     link "$place/plugins-crashing/ha_esker.so" "${objects[@]}"
 }
 
+# Taken out of its package and not installed, since that would bring a server that runs as a service.
+# The library that the plugin alone needs lies beside it, for LD_LIBRARY_PATH.
+myrocks() {
+    local made=$place/myrocks fetched=$place/myrocks-packages package
+    [ -e "$made/ha_rocksdb.so" ] && return
+    apt_ready
+    rm -rf "$fetched"
+    mkdir -p "$fetched" "$made"
+    (cd "$fetched" && apt-get "${apt_words[@]}" -qq download \
+        "mariadb-plugin-rocksdb=$version" libsnappy1v5 >../myrocks.log 2>&1) ||
+        { tail -n 3 "$place/myrocks.log" >&2; fail "MyRocks $version cannot be had from $(mirror)"; }
+    for package in "$fetched"/*.deb; do dpkg -x "$package" "$fetched"; done
+    find "$fetched/usr/lib" -name 'libsnappy.so.*' -exec cp -a '{}' "$made/" ';'
+    # Last, since it says that all is there.
+    find "$fetched/usr/lib" -name ha_rocksdb.so -exec cp '{}' "$made/" ';'
+    rm -rf "$fetched"
+}
+
 status() {
     local package have
     for package in "${wanted[@]}"; do
@@ -210,6 +229,7 @@ headers) fetch_headers ;;
 codecs) codecs ;;
 plugin) plugin ;;
 crashing) crashing ;;
+myrocks) myrocks ;;
 status) status ;;
 *) fail "no such word: $1; the first lines of $0 say which there are" ;;
 esac
