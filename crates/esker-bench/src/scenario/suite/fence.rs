@@ -1,4 +1,4 @@
-//! A memory limit around this process: a control group of the system, page cache included.
+//! A memory limit around a process: a control group of the system, page cache included.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ impl Kind {
     }
 }
 
-/// A control group that this process is in, below the one it came from. Dropping it moves the
-/// process back and removes the group.
+/// A control group that a process is in, below the one it came from. Dropping it moves the process
+/// back, unless that has ended, and removes the group.
 #[derive(Debug)]
 pub struct Fence {
     outside: PathBuf,
@@ -43,6 +43,15 @@ impl Fence {
     pub fn raise(bytes: u64) -> Outcome<Fence> {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         Fence::raise_in(Path::new(ROOT), &own, std::process::id(), bytes)
+    }
+
+    /// Limits the memory of another process, which was just started from this one, and of those
+    /// that it starts. What it held until now stays charged to the group that it came from.
+    ///
+    /// Errors: as of [`Fence::raise`].
+    pub fn around(process: u32, bytes: u64) -> Outcome<Fence> {
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Fence::raise_in(Path::new(ROOT), &own, process, bytes)
     }
 
     fn raise_in(root: &Path, own: &str, process: u32, bytes: u64) -> Outcome<Fence> {
