@@ -7,6 +7,7 @@ use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
 use crate::scenario::suite::{
     growth, large_values, leveldb_list, merge_counters, pegasus, reviews, service, service_line,
+    sql,
 };
 
 /// A scenario.
@@ -28,7 +29,7 @@ pub struct Scenario {
 }
 
 /// All of them.
-pub const SCENARIOS: [Scenario; 6] = [
+pub const SCENARIOS: [Scenario; 7] = [
     Scenario {
         name: "merge-counters",
         shows: "a merge against read, change and write, as RocksDB's wiki measured it",
@@ -70,6 +71,15 @@ pub const SCENARIOS: [Scenario; 6] = [
         disk_bytes: |request| reviews::disk_bytes(request.size),
         teaches: "",
         run: reviews::run,
+    },
+    Scenario {
+        name: "reviews-sql",
+        shows: "the same in tables of a SQL server, beside InnoDB and MyRocks: make reviews-sql",
+        times: ["8 min", "40 min", "hours"],
+        has_rivals: false,
+        disk_bytes: sql::told::disk_bytes,
+        teaches: sql::told::TEACHES,
+        run: sql::told::run,
     },
     Scenario {
         name: "pegasus",

@@ -23,6 +23,7 @@ pub mod review_write;
 pub mod review_read;
 pub mod review_goals;
 pub mod reviews;
+pub mod sql;
 pub mod pegasus_lines;
 pub mod pegasus;
 pub mod service;

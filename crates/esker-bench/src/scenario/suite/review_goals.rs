@@ -55,7 +55,7 @@ impl Board<'_> {
     }
 
     /// The rival whose number on a line is the best: the largest, or else the smallest.
-    fn best(
+    pub fn best(
         &self,
         line: &str,
         of: impl Fn(&Measurement) -> Option<f64> + Copy,
@@ -75,7 +75,7 @@ impl Board<'_> {
     }
 
     /// Ours to a rival's, round by round.
-    fn ratio(
+    pub fn ratio(
         &self,
         line: &str,
         rival: Option<usize>,
@@ -148,6 +148,11 @@ pub fn rate(one: &Measurement) -> Option<f64> {
 /// Bytes of keys and texts a second.
 pub fn byte_rate(one: &Measurement) -> Option<f64> {
     Some(one.bytes as f64 / one.wall_s.max(1e-9))
+}
+
+/// Nanoseconds that half did not exceed.
+pub fn p50(one: &Measurement) -> Option<f64> {
+    one.percentile_ns(50.0)
 }
 
 /// Nanoseconds that 95 of 100 did not exceed.

@@ -30,7 +30,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    fn add(&mut self, key: &[u8], text: &[u8]) {
+    /// Adds a key behind the others, and the bytes of both to those of all.
+    pub fn add(&mut self, key: &[u8], text: &[u8]) {
         self.bytes.extend_from_slice(key);
         self.ends.push(self.bytes.len());
         self.raw_bytes += (key.len() + text.len()) as u64;

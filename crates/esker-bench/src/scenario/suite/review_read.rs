@@ -232,7 +232,7 @@ fn get_some(store: &dyn Store, keys: &Keys, mut chooser: Chooser, lane: &mut Lan
 }
 
 /// Whether a review tells the product that its key begins with: an answer for another key shows.
-fn is_of(key: &[u8], text: &[u8]) -> bool {
+pub fn is_of(key: &[u8], text: &[u8]) -> bool {
     let product = key.split(|byte| *byte == b'/').next().unwrap_or_default();
     let told = text
         .split(|byte| *byte == b'\n')
