@@ -4,6 +4,7 @@ use esker_bench::fail::Outcome;
 
 use crate::compare::request::Request;
 use crate::compare::reviews;
+use crate::compare::reviews_sql::entry as reviews_sql;
 use crate::engines::roster;
 
 /// The word that asks for it, in front of all others.
@@ -16,6 +17,7 @@ pub const WORD: &str = "check";
 pub fn check(words: &[String]) -> Outcome {
     match words.split_first() {
         Some((word, behind)) if word == reviews::WORD => reviews::check(behind),
+        Some((word, behind)) if word == reviews_sql::WORD => reviews_sql::check(behind),
         _ => match Request::parse(words)? {
             Some(request) => roster::check_names(&request.engines),
             None => Ok(()),

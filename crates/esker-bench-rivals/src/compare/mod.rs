@@ -11,6 +11,7 @@ pub mod board;
 pub mod goals;
 pub mod table;
 pub mod reviews;
+pub mod reviews_sql;
 pub mod check;
 pub mod turns;
 

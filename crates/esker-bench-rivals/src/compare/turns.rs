@@ -19,6 +19,7 @@ use crate::compare::check;
 use crate::compare::goals::{self, judge};
 use crate::compare::request::{Request, help};
 use crate::compare::reviews;
+use crate::compare::reviews_sql::entry as reviews_sql;
 use crate::compare::table::render;
 use crate::compare::work::Answer;
 use crate::compare::workloads::{CHAPTERS, Chapter};
@@ -32,6 +33,9 @@ pub fn run(words: &[String], out: &mut dyn Write, err: &mut (dyn Write + Send)) 
     let mut console = Console::new(out, err, is_live);
     let done = match words.split_first() {
         Some((word, behind)) if word == reviews::WORD => reviews::play(behind, &mut console),
+        Some((word, behind)) if word == reviews_sql::WORD => {
+            reviews_sql::play(behind, &mut console)
+        }
         Some((word, behind)) if word == check::WORD => check::check(behind),
         _ => carry_out(words, &mut console),
     };
