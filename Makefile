@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews compare-service mariadb mariadb-try mariadb-test
+.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews reviews-sql compare-service mariadb mariadb-try mariadb-test
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -123,6 +123,14 @@ reviews: ## load and read reviews on Esker and RocksDB in turns at four memory l
 	@mkdir -p target/reviews
 	scripts/rivals.sh $(or $(RIVALS),rocksdb) reviews --dir=target/reviews/stores \
 		--json=target/reviews/run.json --html=target/reviews/report.html $(REVIEWS)
+
+# The server's headers are fetched, and the plugin is built of this very tree.
+reviews-sql: ## load and read reviews in MariaDB on Esker, InnoDB and MyRocks at four memory limits; REVIEWS_SQL adds flags
+	@for part in packages headers plugin; do scripts/mariadb.sh $$part || exit 1; done
+	@scripts/mariadb.sh myrocks || echo "no MyRocks: it takes no part" >&2
+	@mkdir -p target/reviews-sql; made=$$(scripts/setup.sh target)/mariadb; \
+	scripts/rivals.sh mariadb reviews-sql --plugins="$$made/plugins" --myrocks="$$made/myrocks" \
+		--json=target/reviews-sql/run.json --html=target/reviews-sql/report.html $(REVIEWS_SQL)
 
 # Where there is no etcd, ours is measured alone, and that is said.
 compare-service: ## measure a cluster of three nodes in turns with one of etcd; SERVICE adds flags, such as --rounds 3
