@@ -51,8 +51,20 @@ fn plan(planted: Planted, seed: u64) -> Plan {
             read: 950,
             ..plan
         },
-        Planted::ClockStops | Planted::WildClocks => Plan {
+        Planted::ClockStops => Plan {
             planted,
+            ..Plan::leased(seed)
+        },
+        // Another one must lead, and commit, before the one that was stopped with a lease has
+        // missed its heartbeats; and in that term it has not handed over.
+        Planted::WildClocks => Plan {
+            planted,
+            nodes: 3,
+            first_voters: 3,
+            crash: 0,
+            change: 0,
+            transfer: 0,
+            tick_ms: 5,
             ..Plan::leased(seed)
         },
         _ => Plan {

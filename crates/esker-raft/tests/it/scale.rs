@@ -49,6 +49,30 @@ impl Three {
         }
     }
 
+    /// Groups that have leaders, and rest.
+    fn led() -> Three {
+        let mut three = Three::new();
+        for _ in 0..40 {
+            three.turn(true);
+            for _ in 0..6 {
+                three.turn(false);
+            }
+        }
+        three
+    }
+
+    /// The index that all three replicas of a group have applied.
+    fn applied(&self, group: u64) -> u64 {
+        let statuses = self
+            .shards
+            .iter()
+            .filter_map(|row| row.0.status(GroupId(group)));
+        statuses
+            .map(|it| it.applied)
+            .min()
+            .expect("it has replicas")
+    }
+
     fn turn(&mut self, is_tick: bool) {
         let outputs: Vec<Output> = self
             .shards
@@ -85,13 +109,7 @@ fn turn(shard: &mut Shard, disk: &mut Disk, is_tick: bool) -> Output {
 
 #[test]
 fn a_thousand_idle_groups_say_their_heartbeats_in_one_frame_and_save_nothing() {
-    let mut three = Three::new();
-    for _ in 0..40 {
-        three.turn(true);
-        for _ in 0..6 {
-            three.turn(false);
-        }
-    }
+    let mut three = Three::led();
     let led = |shard: &Shard| {
         let leads = |group| {
             shard
@@ -138,13 +156,7 @@ fn a_thousand_idle_groups_say_their_heartbeats_in_one_frame_and_save_nothing() {
 
 #[test]
 fn writes_of_many_groups_share_a_save_and_a_frame() {
-    let mut three = Three::new();
-    for _ in 0..40 {
-        three.turn(true);
-        for _ in 0..6 {
-            three.turn(false);
-        }
-    }
+    let mut three = Three::led();
     (three.frames, three.messages, three.saves) = (0, 0, 0);
     let mut taken = 0;
     for (shard, _) in &mut three.shards {
@@ -168,4 +180,28 @@ fn writes_of_many_groups_share_a_save_and_a_frame() {
         2 * GROUPS,
         "three writes of a group are one message"
     );
+}
+
+#[test]
+fn a_write_is_one_message_to_each_follower_and_one_back() {
+    // That it is committed is told with the next entries, or by the next heartbeat: a message for
+    // that alone, and its answer, were half of all.
+    let mut three = Three::led();
+    let before = three.applied(1);
+    (three.frames, three.messages, three.saves) = (0, 0, 0);
+    let leads = three.shards.iter_mut().filter_map(|(shard, _)| {
+        let write = b"a write".to_vec().into();
+        shard.propose(GroupId(1), Token(1), write).ok()
+    });
+    assert_eq!(leads.count(), 1);
+    for _ in 0..6 {
+        three.turn(false);
+    }
+    assert_eq!(three.messages, 4);
+    assert_eq!(three.applied(1), before, "followers were not told yet");
+    for _ in 0..Options::default().heartbeat_ticks {
+        three.turn(true);
+        three.turn(false);
+    }
+    assert_eq!(three.applied(1), before + 1);
 }

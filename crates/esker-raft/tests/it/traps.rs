@@ -29,7 +29,8 @@ fn trap_1_entries_that_no_disk_has_yet_are_sent_and_sent_again() {
         .unwrap();
     rig.turn(false);
     rig.silent.clear();
-    rig.turns(10, true);
+    // One heartbeat to find out, one to say it again, one to tell that it is committed.
+    rig.turns(16, true);
     let index = rig.at(leader).shard.status(GROUP).unwrap().last;
     let on_disk = rig.at(leader).disk.term(GROUP, index);
     assert!(on_disk.is_err(), "the leader's disk stood still");

@@ -65,7 +65,7 @@ impl Node {
             down_until: 0,
             paused_until: 0,
             tick_rate: 850 + around.rng.below(150),
-            clock: NodeClock::new(around),
+            clock: NodeClock::new(id, around),
             incarnation: 0,
             saves: VecDeque::new(),
             destroying: Vec::new(),

@@ -42,7 +42,7 @@ pub enum Planted {
     MislabelledImage,
     /// The clock that turns are given stands while the process is stopped.
     ClockStops,
-    /// Some clocks run thirty times as fast.
+    /// All clocks but the first node's run thirty times as fast.
     WildClocks,
 }
 

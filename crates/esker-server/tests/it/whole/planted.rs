@@ -44,7 +44,7 @@ found! {
     an_image_that_lacks_a_row_is_found: ShortImages ["does not become whole", "has other rows"];
     an_image_that_is_not_switched_to_is_found: OldImageState ["entries are applied one by one"];
     a_replica_id_used_again_is_found: WipedComesBack
-        ["are committed at", "lead in term", "is damaged"];
+        ["are committed at", "lead in term", "is damaged", "was opened again elsewhere"];
     an_answer_given_twice_is_found: TellsTwice ["is answered twice"];
     an_answer_that_never_comes_is_found: ForgetsReplies ["does not become whole", "never answered"];
     a_forgotten_vote_is_found: ForgetsVotes ["lead in term", "are committed at"];
