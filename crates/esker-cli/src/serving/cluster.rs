@@ -1,6 +1,5 @@
 //! `esker cluster`: several nodes as processes of this machine, to try, to test, to measure.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -10,6 +9,7 @@ use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::out::Out;
 use crate::serving::nodes::{kill, spawn, stop, wait_until_serving};
+use crate::serving::ports;
 use crate::serving::process::{Condition, Process, look, signal};
 use crate::serving::roster::{Roster, Row};
 
@@ -128,7 +128,7 @@ fn new_roster(dir: PathBuf, (nodes, free_ports): (u64, bool)) -> Outcome<Roster>
 fn new_row(number: u64, free_ports: bool) -> Outcome<Row> {
     let step = u16::try_from(number).unwrap_or(u16::MAX);
     let ports = match free_ports {
-        true => [free_port()?, free_port()?, free_port()?],
+        true => ports::free()?,
         false => PORTS.map(|port| port.saturating_add(step)),
     };
     Ok(Row {
@@ -136,14 +136,6 @@ fn new_row(number: u64, free_ports: bool) -> Outcome<Row> {
         pid: 0,
         ports,
     })
-}
-
-// Somebody else may take it before the node does, which then says so.
-fn free_port() -> Outcome<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0));
-    let address = listener.and_then(|listener| listener.local_addr());
-    let address = address.map_err(|error| Failure::system("no port is free", &error))?;
-    Ok(address.port())
 }
 
 fn start_all(shared: &GlobalFlags, dir: &Path, new: (u64, bool)) -> Outcome {

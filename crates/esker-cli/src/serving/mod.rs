@@ -3,13 +3,14 @@
 //! `drawn` draws the numbers that a process needs to be told from others, `invitation` says how
 //! clients reach a node, `serve` runs one. `roster` is which nodes a cluster of this machine has,
 //! `process` which process runs each, `nodes` starts and ends them, and `cluster` is the command.
-//! `pause` waits for what nobody tells.
+//! `ports` finds free ports for them, `pause` waits for what nobody tells.
 //!
 //! Not here: what a node does (`esker-server`).
 
 mod drawn;
 mod invitation;
 mod pause;
+mod ports;
 mod roster;
 mod process;
 mod nodes;

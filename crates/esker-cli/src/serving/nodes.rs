@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -115,8 +116,9 @@ fn wait_until(roster: &Roster, number: u64, serves: bool) -> Outcome {
             ));
         }
         if look(roster, row).condition == Condition::Dead {
+            let said = last_line(&roster.log_of(number));
             return Err(Failure::failed(format!(
-                "node {number} has ended; {log} says why"
+                "node {number} has ended: {said} (more in {log})"
             )));
         }
         if Instant::now() >= deadline {
@@ -126,6 +128,14 @@ fn wait_until(roster: &Roster, number: u64, serves: bool) -> Outcome {
         }
         pause();
     }
+}
+
+/// What a node said last.
+fn last_line(log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty());
+    line.unwrap_or("it said nothing").trim().to_owned()
 }
 
 /// Stops nodes, all at once. When this returns without an error none of them lives.

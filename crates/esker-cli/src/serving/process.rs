@@ -2,15 +2,20 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use esker::ErrorKind;
 use esker::internals::env::bundle::Env;
 
 use crate::fail::{Failure, Outcome};
+use crate::serving::pause::pause;
 use crate::serving::roster::{Roster, Row};
 
 /// The lock of a node's directory, which names who holds it.
 const LOCK: &str = "LOCK";
+
+/// How long a process may take from its start until its words are to be seen.
+const BEGINNING_MAX: Duration = Duration::from_secs(5);
 
 /// What a process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,15 +109,36 @@ fn holder(dir: &Path) -> Option<u32> {
 
 // What the process of that number does, and the words that it was started with.
 fn asked(pid: u32) -> (Condition, String) {
-    let asked = Command::new("ps")
-        .args(["-ww", "-o", "stat=,args=", "-p", &pid.to_string()])
-        .output();
-    let line = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    let line = line.unwrap_or_default();
-    let condition = match line.chars().next() {
+    let deadline = Instant::now() + BEGINNING_MAX;
+    loop {
+        let asked = Command::new("ps")
+            .args(["-ww", "-o", "stat=,args=", "-p", &pid.to_string()])
+            .output();
+        let line = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        let line = line.unwrap_or_default();
+        let condition = condition_of(&line);
+        if condition == Condition::Dead || !has_no_words(&line) || Instant::now() >= deadline {
+            return (condition, line);
+        }
+        pause();
+    }
+}
+
+// What a line of `ps` says: the state, then the words.
+fn condition_of(line: &str) -> Condition {
+    match line.chars().next() {
         None | Some('Z' | 'X') => Condition::Dead,
         Some('T') => Condition::Paused,
         Some(_) => Condition::Running,
-    };
-    (condition, line)
+    }
 }
+
+// The system starts a program, tells who did it, and only then gives it its words: until then `ps`
+// shows a name in brackets, as it does for good of the system's own.
+fn has_no_words(line: &str) -> bool {
+    let words = line.split_whitespace().nth(1);
+    words.is_some_and(|word| word.starts_with('['))
+}
+
+#[cfg(test)]
+mod tests;
