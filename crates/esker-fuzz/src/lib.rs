@@ -10,6 +10,7 @@ pub mod wire_calls;
 pub mod raft_log;
 pub mod raft_message;
 pub mod peer_frame;
+pub mod file_set;
 pub mod starts;
 
 pub mod batch_reader;
@@ -33,10 +34,11 @@ pub mod wal_reader;
 pub type Run = fn(&[u8]);
 
 /// Every target by its name, which is that of its binary in `fuzz/Cargo.toml`.
-pub const TARGETS: [(&str, Run); 19] = [
+pub const TARGETS: [(&str, Run); 20] = [
     ("batch_reader", batch_reader::run),
     ("block", block::run),
     ("database", database::run),
+    ("file_set", file_set::run),
     ("filter", filter::run),
     ("load", load::run),
     ("manifest", manifest::run),

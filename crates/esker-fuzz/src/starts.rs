@@ -1,5 +1,6 @@
 //! Inputs that targets start from, made by the engine's own writers: never older than a format.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use esker::internals::base::codec::checksum::hash64;
@@ -18,7 +19,10 @@ use esker::internals::base::types::kind::Kind;
 use esker::internals::base::types::range::KeyRange;
 use esker::internals::base::types::range_delete::RangeDelete;
 use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::db::ingest::file_set::LIST_NAME;
+use esker::internals::db::ingest::sst_writer::SstWriter;
 use esker::internals::env::fs::AppendFile;
+use esker::internals::env::sim::world::SimWorld;
 use esker::internals::store::batch::two_phases::{
     Claim, NewPrepare, Prepare, copy_of, encode_rollback,
 };
@@ -40,6 +44,7 @@ use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateRequest, UpdateResponse};
 
+use crate::file_set;
 use crate::peer_frame;
 use crate::raft_log;
 use crate::raft_message;
@@ -58,6 +63,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
         "batch_reader" => [vec![batch()], two_phases()].concat(),
         "block" => vec![block(), b"\x84one\0two\0three\0threes".to_vec()],
         "database" => vec![vec![0], vec![1, 2, 0, 1, 1], vec![2, 1, 9, 0, 255]],
+        "file_set" => file_sets(),
         "filter" => vec![filter(), props().encode(), deletes(), index(8)],
         "load" => load(),
         "manifest" => vec![[&[0][..], &edit()].concat(), vec![1, 40, 0, 7, 90, 0, 1]],
@@ -81,6 +87,31 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
         ],
         _ => panic!("the target {target} has nothing to start from"),
     }
+}
+
+// The list of what an `SstWriter` made: as it is, and its changes for lists of either maker.
+fn file_sets() -> Vec<Vec<u8>> {
+    let (env, dir) = (SimWorld::new(1).env(), Path::new("/set"));
+    let set = SstWriter::create_in(&env, dir, KeyspaceOptions::default());
+    let mut set = set.expect("memory does not fail");
+    let written = set
+        .put("a", "1")
+        .and_then(|()| set.put_until("b", "2", Expiry::from_unix_s(99)));
+    written
+        .and_then(|()| set.finish())
+        .expect("memory does not fail");
+    let list = env
+        .fs
+        .open_read(&dir.join(LIST_NAME))
+        .expect("it is finished");
+    let mut bytes = Vec::new();
+    let len = usize::try_from(list.size_bytes()).expect("it is short");
+    list.read_onto(0, len, &mut bytes)
+        .expect("memory does not fail");
+    let changes = &bytes[file_set::HEAD_BYTES..len - file_set::SUM_BYTES];
+    let mut starts = vec![[&[4][..], &bytes].concat()];
+    starts.extend((0..4).map(|how| [&[how][..], changes].concat()));
+    starts
 }
 
 // A transaction that is prepared, copied, committed in both ways and rolled back.

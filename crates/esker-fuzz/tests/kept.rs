@@ -42,7 +42,7 @@ macro_rules! tests_of {
 }
 
 tests_of! {
-    batch_reader block database filter load manifest merge names peer_frame phrase raft_log
+    batch_reader block database file_set filter load manifest merge names peer_frame phrase raft_log
     raft_message rpc_frame rpc_message searchable settings sst_reader vlog wal_reader
 }
 
@@ -99,6 +99,7 @@ fn starts_are_sound_files() {
     );
     assert!(Checked::new(sorted("block")).is_ok());
     assert!(decode_edit(&sorted("manifest")[1..]).is_ok());
+    assert!(esker_fuzz::file_set::read(&starts::of("file_set")[0][1..]));
     let mut reader = RequestReader::new(1000);
     reader.buffer().extend_from_slice(&sorted("rpc_frame")[1..]);
     for _ in 0..3 {
