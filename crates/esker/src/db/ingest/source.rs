@@ -137,9 +137,11 @@ impl SetFiles {
     }
 
     /// Reads every block of its files and holds it against its checksum. Errors: `Corruption` for
-    /// files that are damaged.
+    /// files that are damaged; those of the gate, which is asked before each file: who closes the
+    /// database waits for one file at most.
     pub fn verify(&self, core: &Core) -> Result<()> {
         for (_, record) in self.levels().files() {
+            core.gate.check_write()?;
             let verified = self.verify_file(core, &self.path(record), record);
             verified.map_err(|error| self.in_set(error))?;
         }
