@@ -135,7 +135,8 @@ fn last_line(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().rev().find(|line| !line.trim().is_empty());
-    line.unwrap_or("it said nothing").trim().to_owned()
+    let line = line.unwrap_or("it said nothing").trim();
+    line.strip_prefix("esker: ").unwrap_or(line).to_owned()
 }
 
 /// Stops nodes, all at once. When this returns without an error none of them lives.
