@@ -142,6 +142,10 @@ impl Group {
         let is_again = matches!(start, Start::Again(..));
         let begin = beginning(who.group, who.replica, start, log.as_ref())?;
         let configuration = begin.mark.configuration.clone();
+        // Its state has its removal, and nobody tells it of that again: it asks whether it may go.
+        let leaving = configuration
+            .has_left(who.replica)
+            .then(|| Leaving::new(configuration.clone()));
         let store = GroupStore {
             group: who.group,
             log: Arc::clone(log),
@@ -182,7 +186,7 @@ impl Group {
             leader_told: (0, 0),
             promise: (begin.hard.term, begin.hard.vote),
             promising: None,
-            leaving: None,
+            leaving,
             forcing: Forcing::No,
             unsure: None,
             timeout: (0, 0, 0),

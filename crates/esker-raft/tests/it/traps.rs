@@ -476,3 +476,40 @@ fn a_replica_that_missed_its_removal_is_told_when_it_asks_for_votes() {
         "it disturbs nobody"
     );
 }
+
+#[test]
+fn a_replica_that_is_opened_again_behind_its_removal_asks_whether_it_may_go() {
+    // Its state machine has the removal, so no entry tells it of that any more; it neither votes
+    // nor campaigns.
+    let mut rig = Rig::new(4, 0, &Options::default());
+    let leader = rig.elect();
+    let gone = rig.others(leader)[0];
+    let change = Change::of(ChangeStep::Remove(ReplicaId(gone)));
+    rig.at(leader)
+        .shard
+        .change(GROUP, Token(1), &change)
+        .unwrap();
+    let mut turns = 0;
+    while rig
+        .at(gone)
+        .shard
+        .status(GROUP)
+        .unwrap()
+        .configuration
+        .contains(ReplicaId(gone))
+    {
+        rig.turn(true);
+        turns += 1;
+        assert!(turns <= 40, "it hears of its removal");
+    }
+    // Nobody has answered it yet, and what it knows is durable.
+    rig.isolate(gone);
+    rig.turns(4, false);
+    let left = Event::Left(GROUP, ReplicaId(gone));
+    assert!(!rig.at(gone).events.contains(&left));
+    let kept = rig.at(gone).applied.len();
+    rig.restart(gone, kept);
+    rig.silent.clear();
+    rig.turns(30, true);
+    assert!(rig.at(gone).events.contains(&left));
+}
