@@ -43,7 +43,13 @@ impl Group {
         );
         if index > self.applied && self.installing.is_none() {
             self.applied = index;
+            let last = self.raw.raft.raft_log.last_index();
             self.raw.advance_apply_to(index);
+            // A leader that has applied a joint configuration appends the entry that leaves it, and
+            // `raft` 0.7.0 sends that to nobody: it would wait for the next heartbeats.
+            if self.raw.raft.raft_log.last_index() > last {
+                self.raw.raft.bcast_append();
+            }
         }
         self.install_fetched(out);
     }

@@ -513,3 +513,25 @@ fn a_replica_that_is_opened_again_behind_its_removal_asks_whether_it_may_go() {
     rig.turns(30, true);
     assert!(rig.at(gone).events.contains(&left));
 }
+
+#[test]
+fn a_change_of_the_members_is_done_without_a_tick() {
+    // It takes two entries: one that enters a joint configuration, and one that leaves it.
+    let mut rig = Rig::new(4, 0, &Options::default());
+    let leader = rig.elect();
+    let gone = rig.others(leader)[0];
+    let change = Change::of(ChangeStep::Remove(ReplicaId(gone)));
+    rig.at(leader)
+        .shard
+        .change(GROUP, Token(1), &change)
+        .unwrap();
+    rig.turns(16, false);
+    for node in 1..=4 {
+        let members = rig.at(node).shard.status(GROUP).unwrap().configuration;
+        assert!(!members.is_joint(), "node {node}: {members:?}");
+        assert!(
+            !members.contains(ReplicaId(gone)),
+            "node {node}: {members:?}"
+        );
+    }
+}
