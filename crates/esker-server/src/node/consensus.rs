@@ -385,6 +385,7 @@ impl Consensus {
                 self.shard.compact(view.member, view.flushed(), keep);
             }
         }
+        self.replicas.set_log_is_full(pressure.has_no_room);
         self.pressure = pressure;
     }
 

@@ -1,7 +1,7 @@
 //! The directory of a node: what all threads, and the engine's hooks, know of its replicas.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use esker_raft::{GroupId, Member};
 
 use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
 use crate::node::limits::GROUP_WAITING_BYTES_MAX;
+use crate::node::stall;
 use crate::node::view::View;
 use crate::partition::mark::ReplicaMark;
 
@@ -33,6 +34,8 @@ pub struct Replicas {
     used_leases: Mutex<Vec<GroupId>>,
     /// Bytes of entries that are committed and not applied.
     unapplied_bytes: AtomicUsize,
+    /// The disk has no room for the raft log, so no replica goes on.
+    log_is_full: AtomicBool,
 }
 
 impl Replicas {
@@ -110,6 +113,19 @@ impl Replicas {
     /// Who has more in files since this was last asked, and up to which entry.
     pub fn take_flushed(&self) -> BTreeMap<Member, u64> {
         std::mem::take(&mut *self.flushed_cell())
+    }
+
+    /// Whether the disk has no room for the raft log.
+    pub fn set_log_is_full(&self, is_full: bool) {
+        self.log_is_full.store(is_full, Ordering::SeqCst);
+    }
+
+    /// Why the replica of a view does not go on for now, if it does not: for its own reason, or
+    /// for that of all.
+    pub fn stall_of(&self, view: &View) -> Option<String> {
+        let is_full = self.log_is_full.load(Ordering::SeqCst);
+        let of_all = is_full.then(|| stall::LOG_HAS_NO_ROOM.to_owned());
+        view.stall().or(of_all)
     }
 
     /// Bytes of entries that are committed and not applied.

@@ -29,7 +29,7 @@ type Of = fn(&View) -> &Traffic;
 type Count = fn(&TrafficCounts) -> u64;
 
 /// Which number of a replica.
-type Number = fn(&View) -> u64;
+type Number = fn(&Named) -> u64;
 
 /// The kinds of calls on keys.
 const KINDS: [(&str, Of); 2] = [("read", |view| &view.reads), ("write", |view| &view.writes)];
@@ -60,31 +60,29 @@ const FATES: [(&str, &str, Count); 4] = [
 
 /// What is known of each partition here.
 const GAUGES: [(&str, &str, Number); 6] = [
-    ("leads", "1 if this node leads the partition.", |view| {
-        view.is_leader().into()
+    ("leads", "1 if this node leads the partition.", |one| {
+        one.view.is_leader().into()
     }),
-    ("applied_index", "The last entry that is applied.", |view| {
-        view.applied()
+    ("applied_index", "The last entry that is applied.", |one| {
+        one.view.applied()
     }),
     (
         "durable_index",
         "The last entry of the log that is on the medium.",
-        |view| view.durable(),
+        |one| one.view.durable(),
     ),
-    (
-        "flushed_index",
-        "The last entry that is in files.",
-        |view| view.flushed(),
-    ),
+    ("flushed_index", "The last entry that is in files.", |one| {
+        one.view.flushed()
+    }),
     (
         "unapplied_bytes",
         "Bytes of entries that are committed and not applied.",
-        |view| u64::try_from(view.unapplied_bytes()).unwrap_or(u64::MAX),
+        |one| u64::try_from(one.view.unapplied_bytes()).unwrap_or(u64::MAX),
     ),
     (
         "stalled",
         "1 if the replica does not go on for now.",
-        |view| view.is_stalled().into(),
+        |one| one.stall.is_some().into(),
     ),
 ];
 
@@ -111,6 +109,7 @@ struct Named {
     table: String,
     index: String,
     view: Arc<View>,
+    stall: Option<String>,
 }
 
 impl Pages {
@@ -145,7 +144,7 @@ impl Pages {
             .replicas
             .views()
             .iter()
-            .filter_map(|it| it.stall())
+            .filter_map(|view| self.replicas.stall_of(view))
             .collect();
         if let Some(why) = stalls.first() {
             let count = stalls.len();
@@ -260,6 +259,7 @@ impl Pages {
             Named {
                 table: name.unwrap_or_else(|| partition.table.0.to_string()),
                 index: partition.index.to_string(),
+                stall: self.replicas.stall_of(&view),
                 view,
             }
         });
@@ -329,7 +329,7 @@ fn put_partitions(text: &mut MetricsText, replicas: &[Named]) {
         text.family(&name, "gauge", help);
         for one in replicas {
             let labels = [("table", one.table.as_str()), ("partition", &one.index)];
-            text.sample(&name, &labels, value(&one.view));
+            text.sample(&name, &labels, value(one));
         }
     }
 }
@@ -352,7 +352,7 @@ fn spell(one: &Named) -> String {
         view.applied(),
         view.durable(),
         view.flushed(),
-        json_maybe(view.stall().as_deref()),
+        json_maybe(one.stall.as_deref()),
         json_maybe(standing.damage.as_deref()),
         compaction.asked_s,
         compaction.state.word(),
