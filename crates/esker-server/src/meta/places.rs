@@ -126,22 +126,25 @@ fn remove(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> Result<Dee
     Ok(Deed::LeaveNode { node })
 }
 
-/// Whether a node could ever be emptied.
+/// Whether a node could ever be emptied. What is dead takes nothing, though it may come back: who
+/// was heard a moment ago counts, and so does whom this leader has not missed for long.
 fn can_drain(state: &State, live: &Live, node: NodeId) -> Result<()> {
     let id = node.0;
     let stays = |one: &(&NodeId, &NodeRow)| *one.0 != node && !one.1.is_draining();
-    let hosts: BTreeSet<_> = state
-        .nodes
-        .iter()
-        .filter(stays)
-        .map(|one| state.host(*one.0))
-        .collect();
+    let staying = state.nodes.iter().filter(stays).map(|one| *one.0);
+    let (there, silent): (Vec<NodeId>, Vec<NodeId>) =
+        staying.partition(|other| live.silent_ms(*other) < QUICK_MS);
+    let hosts: BTreeSet<_> = there.iter().map(|other| state.host(*other)).collect();
     let wants_more = |count: u32| usize::try_from(count).is_ok_and(|count| count > hosts.len());
     let mut tables = state.tables.values().filter(|row| !row.is_dropped());
     if let Some(table) = tables.find(|row| wants_more(row.replica_count)) {
+        let (that, start) = match silent.is_empty() {
+            true => ("", String::new()),
+            false => (" that answer", format!("start {} again, ", named(&silent))),
+        };
         let why = format!(
-            "without node {id} there are {} hosts, and table {} has {} replicas: add a node first, \
-             or `esker table set {1} replicas {0}`",
+            "without node {id} there are {} hosts{that}, and table {} has {} replicas: {start}add \
+             a node first, or `esker table set {1} replicas {0}`",
             hosts.len(),
             table.name,
             table.replica_count
@@ -380,6 +383,13 @@ fn found(state: &State, node: NodeId) -> Result<&NodeRow> {
         let why = format!("there is no node {}: there are {nodes}", node.0);
         Refusal::new(Cause::NoNode, why)
     })
+}
+
+fn named(nodes: &[NodeId]) -> String {
+    match nodes {
+        [node] => format!("node {}", node.0),
+        _ => listed(nodes.iter()),
+    }
 }
 
 fn listed<'a>(nodes: impl Iterator<Item = &'a NodeId>) -> String {

@@ -182,6 +182,33 @@ fn what_could_never_end_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn a_node_is_not_emptied_onto_one_that_is_dead() {
+    let mut trial = at_rest(4, 3);
+    trial.ask(&MetaCall::SetMetaReplicas(SetMetaReplicasRequest {
+        count: 1,
+    }));
+    assert_eq!(trial.even_out(20), 0);
+    trial.silence(4);
+    for _ in 0..9 {
+        trial.hear();
+    }
+    // It may be on its way back: that the others have nowhere to go is not known yet.
+    has(&trial.deed(2, NodeDeed::ND_DRAIN), ErrorCode::Ok, "");
+    has(&trial.deed(2, NodeDeed::ND_UNDRAIN), ErrorCode::Ok, "");
+    for _ in 0..3 {
+        trial.hear();
+    }
+    let told = trial.deed(2, NodeDeed::ND_DRAIN);
+    has(
+        &told,
+        ErrorCode::NotEnoughMember,
+        "2 hosts that answer, and table t has 3 replicas: start node 4 again",
+    );
+    // The dead one itself can be.
+    has(&trial.deed(4, NodeDeed::ND_DRAIN), ErrorCode::Ok, "");
+}
+
+#[test]
 fn a_dead_node_is_removed_and_its_replicas_are_made_anew_at_once() {
     let mut trial = at_rest(4, 3);
     trial.silence(3);
