@@ -23,6 +23,7 @@ pub mod kv;
 pub mod placing;
 pub mod nodes;
 pub mod page;
+pub mod stalls;
 pub mod described;
 pub mod creating;
 pub mod compacting;

@@ -23,6 +23,7 @@ use crate::remote::link::{Link, shown};
 use crate::remote::nodes::{facts, note, unix_ms};
 use crate::remote::placing::{address, health, replica_count, secondaries, spell};
 use crate::remote::refusal::{change_failure, is_no_table, is_nonsense};
+use crate::remote::stalls::stalls;
 use crate::remote::waiting::wait_for;
 
 /// Create, list, describe and drop tables of a cluster
@@ -286,7 +287,7 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
         name,
         partitions,
     )?;
-    let notes = notes(link, &partitions)?;
+    let notes = notes(link, name, &partitions)?;
     let compaction = progress(link, &table)?;
     let mut out = Out::lock();
     if shared.json {
@@ -332,15 +333,16 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
     Ok(out.finish()?)
 }
 
-/// Where replicas are missing, what there is to say of the nodes that may have them.
-fn notes(link: &Link, partitions: &[PartitionConfiguration]) -> Outcome<Vec<String>> {
-    if partitions.iter().all(|one| health(one) == "healthy") {
-        return Ok(Vec::new());
-    }
+/// What there is to say of the nodes that may have missing replicas, and why replicas of the table
+/// do not go on. A leader that does not may be the only replica: nothing is missing then.
+fn notes(link: &Link, name: &str, partitions: &[PartitionConfiguration]) -> Outcome<Vec<String>> {
     let nodes = facts(link)?.unwrap_or_default();
+    let is_whole = partitions.iter().all(|one| health(one) == "healthy");
     let now_ms = unix_ms();
-    let silent = nodes.iter().filter(|one| !one.is_alive);
-    Ok(silent.filter_map(|one| note(one, now_ms)).collect())
+    let silent = nodes.iter().filter(|one| !is_whole && !one.is_alive);
+    let mut notes: Vec<String> = silent.filter_map(|one| note(one, now_ms)).collect();
+    notes.append(&mut stalls(&nodes, name));
+    Ok(notes)
 }
 
 fn drop_one(

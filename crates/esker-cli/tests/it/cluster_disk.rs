@@ -97,6 +97,19 @@ fn a_replica_on_a_full_disk_is_no_healthy_copy_and_leads_nothing() {
         assert!(Instant::now() < deadline, "{:#}", ships.described());
         ships.write();
     }
+    // Which of its replicas, and why.
+    let is_told = |told: &Value| {
+        let mut notes = told["notes"].as_array().unwrap().iter();
+        notes.any(|note| {
+            let note = note.as_str().unwrap();
+            note.starts_with("node 2: partition") && note.contains("has no room")
+        })
+    };
+    let deadline = Instant::now() + SOON;
+    while !is_told(&ships.described()) {
+        assert!(Instant::now() < deadline, "{:#}", ships.described());
+        ships.write();
+    }
     let log = cluster.bench.path("cluster/node2.log");
     let log = std::fs::read_to_string(log).unwrap();
     assert!(
