@@ -42,13 +42,18 @@ impl Link {
                 flags.metas().join(",")
             )));
         }
+        Link::among(metas, flags.timeout)
+    }
+
+    /// To the cluster that has these meta servers, whether or not one of them listens.
+    pub fn among(metas: Vec<SocketAddrV4>, timeout: Duration) -> Outcome<Link> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Failure::system("cannot start a client", &error))?;
         let settings = ClientSettings {
             call: CallSettings {
-                timeout: flags.timeout,
+                timeout,
                 resends_writes: false,
             },
             ..ClientSettings::default()
@@ -57,7 +62,7 @@ impl Link {
             runtime,
             client: Client::new(metas.clone(), settings),
             metas,
-            timeout: flags.timeout,
+            timeout,
         })
     }
 

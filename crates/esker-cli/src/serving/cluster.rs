@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::out::Out;
-use crate::serving::nodes::{kill, spawn, stop, wait_until_serving};
+use crate::serving::nodes::{ended, kill, spawn, stop, wait_until_serving};
 use crate::serving::ports;
 use crate::serving::process::{Condition, Process, look, signal};
+use crate::serving::removed::removed;
 use crate::serving::roster::{Roster, Row};
 
 /// Ports of the node before the first: meta, data, other nodes.
@@ -144,7 +145,10 @@ fn start_all(shared: &GlobalFlags, dir: &Path, new: (u64, bool)) -> Outcome {
     // A new node asks one that runs for its number; those of before need one another.
     let make = || new_roster(dir.to_owned(), new).map(Some);
     let (roster, old, new) = Roster::change(dir, make, |roster| {
-        let idle = roster.rows.iter();
+        let idle = roster
+            .rows
+            .iter()
+            .filter(|row| !roster.has_left(row.number));
         let idle = idle.filter(|row| look(roster, row).condition == Condition::Dead);
         let idle: Vec<u64> = idle.map(|row| row.number).collect();
         let (old, new): (Vec<u64>, Vec<u64>) = idle
@@ -154,7 +158,9 @@ fn start_all(shared: &GlobalFlags, dir: &Path, new: (u64, bool)) -> Outcome {
             .try_for_each(|number| spawn(shared, roster, *number))?;
         Ok((roster.clone(), old, new))
     })?;
-    wait_until_serving(&roster, &old)?;
+    for number in wait_until_serving(&roster, &old)? {
+        remark!("esker: node {number} was removed while it did not run, and has ended");
+    }
     for number in new {
         start(shared, dir, &[number])?;
     }
@@ -173,11 +179,21 @@ fn start(shared: &GlobalFlags, dir: &Path, numbers: &[u64]) -> Outcome {
             Ok(roster.clone())
         },
     );
-    wait_until_serving(&started?, numbers)
+    let roster = started?;
+    match wait_until_serving(&roster, numbers)?[..] {
+        [] => Ok(()),
+        [left, ..] => Err(ended(&roster, left)),
+    }
 }
 
 fn restart(shared: &GlobalFlags, dir: &Path, numbers: &[u64]) -> Outcome {
-    stop(&Roster::existing(dir)?, numbers)?;
+    let roster = Roster::existing(dir)?;
+    if let Some(left) = numbers.iter().find(|number| roster.has_left(**number)) {
+        // It would run until somebody tells it so once more.
+        let told = format!("node {left} was removed from the cluster, for ever");
+        return Err(Failure::failed(told));
+    }
+    stop(&roster, numbers)?;
     start(shared, dir, numbers)
 }
 
@@ -252,12 +268,18 @@ fn each_living(
 fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
     let mut out = Out::lock();
     let address = |port: u16| format!("127.0.0.1:{port}");
+    let rows = roster.rows.iter();
+    let seen: Vec<(Row, Process)> = rows.map(|row| (row.clone(), look(roster, row))).collect();
+    let removed = removed(roster, &seen);
+    let state = |row: &Row, process: &Process| match removed.contains(&row.number) {
+        true => "removed",
+        false => process.condition.word(),
+    };
     if shared.json {
-        let rows = roster.rows.iter().map(|row| {
-            let process = look(roster, row);
+        let rows = seen.iter().map(|(row, process)| {
             json!({
                 "node": row.number,
-                "state": process.condition.word(),
+                "state": state(row, process),
                 "pid": process.pid,
                 "meta": address(row.ports[0]),
                 "data": address(row.ports[1]),
@@ -269,9 +291,8 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
         return Ok(out.finish()?);
     }
     out.line("node  state    process  meta             data             log")?;
-    for row in &roster.rows {
-        let Process { pid, condition } = look(roster, row);
-        let word = condition.word();
+    for (row, process) in &seen {
+        let (word, pid) = (state(row, process), process.pid);
         let (meta, data_door) = (address(row.ports[0]), address(row.ports[1]));
         let log = roster.log_of(row.number);
         let (number, log) = (row.number, log.display());
@@ -279,11 +300,9 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
             "{number:<5} {word:<8} {pid:<8} {meta:<16} {data_door:<16} {log}"
         ))?;
     }
-    let metas: Vec<String> = roster
-        .rows
-        .iter()
-        .map(|row| address(row.ports[0]))
-        .collect();
+    let members = roster.rows.iter();
+    let members = members.filter(|row| !removed.contains(&row.number));
+    let metas: Vec<String> = members.map(|row| address(row.ports[0])).collect();
     out.line(format!("\nexport ESKER_META={}", metas.join(",")))?;
     Ok(out.finish()?)
 }

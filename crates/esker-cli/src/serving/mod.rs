@@ -2,7 +2,8 @@
 //!
 //! `drawn` draws the numbers that a process needs to be told from others, `invitation` says how
 //! clients reach a node, `serve` runs one. `roster` is which nodes a cluster of this machine has,
-//! `process` which process runs each, `nodes` starts and ends them, and `cluster` is the command.
+//! `process` which process runs each, `removed` which of them the cluster has let go of, `nodes`
+//! starts and ends them, and `cluster` is the command.
 //! `ports` finds free ports for them, `pause` waits for what nobody tells.
 //!
 //! Not here: what a node does (`esker-server`).
@@ -13,6 +14,7 @@ mod pause;
 mod ports;
 mod roster;
 mod process;
+mod removed;
 mod nodes;
 pub mod serve;
 pub mod cluster;

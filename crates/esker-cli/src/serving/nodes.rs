@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -76,19 +75,24 @@ pub fn spawn(shared: &GlobalFlags, roster: &mut Roster, number: u64) -> Outcome 
 }
 
 /// Waits until nodes that were started serve. Where too few run for anything to be served it is
-/// only waited until they have opened their directories, and said what is missing.
-pub fn wait_until_serving(roster: &Roster, numbers: &[u64]) -> Outcome {
+/// only waited until they have opened their directories, and said what is missing. Returns those
+/// that ended because the cluster has let go of them.
+pub fn wait_until_serving(roster: &Roster, numbers: &[u64]) -> Outcome<Vec<u64>> {
     if numbers.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    // One that has no number yet is missed by nobody.
-    let counts = |row: &&Row| roster.has_number(row.number) || numbers.contains(&row.number);
+    // One that has no number yet is missed by nobody, and neither is one that has left.
+    let is_member = |row: &Row| roster.has_number(row.number) && !roster.has_left(row.number);
+    let counts = |row: &&Row| is_member(row) || numbers.contains(&row.number);
     let all = roster.rows.iter().filter(counts);
     let runs = |row: &&Row| look(roster, row).condition == Condition::Running;
     let (running, all) = (all.clone().filter(runs).count(), all.count());
     let is_enough = running * 2 > all;
+    let mut left = Vec::new();
     for &number in numbers {
-        wait_until(roster, number, is_enough)?;
+        if !comes_up(roster, number, is_enough)? {
+            left.push(number);
+        }
     }
     if !is_enough {
         remark!(
@@ -96,19 +100,19 @@ pub fn wait_until_serving(roster: &Roster, numbers: &[u64]) -> Outcome {
              `esker cluster start` starts all"
         );
     }
-    Ok(())
+    Ok(left)
 }
 
-fn wait_until(roster: &Roster, number: u64, serves: bool) -> Outcome {
+// False of one that the cluster has let go of.
+fn comes_up(roster: &Roster, number: u64, serves: bool) -> Outcome<bool> {
     let interrupt = Interrupt::watch()?;
     let row = roster.row(number)?;
     let deadline = Instant::now() + SERVING_MAX;
     loop {
         let told = std::fs::read_to_string(roster.told_of(number)).unwrap_or_default();
         if told.ends_with('\n') || !serves && has_opened(roster, row) {
-            return Ok(());
+            return Ok(true);
         }
-        let log = roster.log_of(number).display().to_string();
         if interrupt.is_raised() {
             return Err(Failure::stopped(
                 interrupt.code(),
@@ -116,27 +120,25 @@ fn wait_until(roster: &Roster, number: u64, serves: bool) -> Outcome {
             ));
         }
         if look(roster, row).condition == Condition::Dead {
-            let said = last_line(&roster.log_of(number));
-            return Err(Failure::failed(format!(
-                "node {number} has ended: {said} (more in {log})"
-            )));
+            return match roster.has_left(number) {
+                true => Ok(false),
+                false => Err(ended(roster, number)),
+            };
         }
         if Instant::now() >= deadline {
-            return Err(Failure::failed(format!(
-                "node {number} does not serve; see {log}"
-            )));
+            let log = roster.log_of(number);
+            let told = format!("node {number} does not serve; see {}", log.display());
+            return Err(Failure::failed(told));
         }
         pause();
     }
 }
 
-/// What a node said last.
-fn last_line(log: &Path) -> String {
-    let text = std::fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let line = text.lines().rev().find(|line| !line.trim().is_empty());
-    let line = line.unwrap_or("it said nothing").trim();
-    line.strip_prefix("esker: ").unwrap_or(line).to_owned()
+/// That a node has ended, and what it said last.
+pub fn ended(roster: &Roster, number: u64) -> Failure {
+    let (said, log) = (roster.last_words_of(number), roster.log_of(number));
+    let log = log.display();
+    Failure::failed(format!("node {number} has ended: {said} (more in {log})"))
 }
 
 /// Stops nodes, all at once. When this returns without an error none of them lives.

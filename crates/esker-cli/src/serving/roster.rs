@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use esker::ErrorKind;
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::DirLock;
+use esker_server::meta::live::REMOVED;
 use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
@@ -127,6 +128,20 @@ impl Roster {
         self.dir.join(format!("node{number}.log"))
     }
 
+    /// What it said last, without the name of the tool.
+    pub fn last_words_of(&self, number: u64) -> String {
+        let text = std::fs::read(self.log_of(number)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let line = text.lines().rev().find(|line| !line.trim().is_empty());
+        let line = line.unwrap_or("it said nothing").trim();
+        line.strip_prefix("esker: ").unwrap_or(line).to_owned()
+    }
+
+    /// Whether the node was told, when it ran last, that the cluster has let go of it for ever.
+    pub fn has_left(&self, number: u64) -> bool {
+        self.last_words_of(number).contains(REMOVED)
+    }
+
     /// Where it says that it serves.
     pub fn told_of(&self, number: u64) -> PathBuf {
         self.dir.join(format!("node{number}.told"))
@@ -162,3 +177,6 @@ fn row(value: &Value) -> Option<Row> {
         ports: [port(0)?, port(1)?, port(2)?],
     })
 }
+
+#[cfg(test)]
+mod tests;

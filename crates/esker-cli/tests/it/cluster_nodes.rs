@@ -82,6 +82,14 @@ impl Cluster {
         told.as_array().unwrap().clone()
     }
 
+    /// What the processes of the nodes do.
+    fn states(&self) -> Vec<String> {
+        let rows = self.command(&["status", "--json"]).json();
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| row["state"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
     fn numbers(&self) -> Vec<i64> {
         let nodes = self.nodes();
         nodes
@@ -238,6 +246,16 @@ fn nodes_leave_die_and_join_and_the_cluster_is_whole_and_even_each_time() {
     cluster.until("whole without node 2", Cluster::is_whole);
     let removed = cluster.ok(&["node", "remove", "2", "--yes", "--wait"]);
     assert_eq!(removed.text(), "node 2 is removed\n");
+    cluster.until("node 2 has ended", |cluster| {
+        cluster.states()[..2] == ["running", "removed"]
+    });
+    let told = cluster.run(&["cluster", "--dir", "cluster", "restart", "2"]);
+    let told = told.exits(1);
+    assert!(
+        told.err
+            .contains("node 2 was removed from the cluster, for ever"),
+        "{told:?}"
+    );
     cluster.ok(&["balance", "--wait", "--timeout", "30s"]);
     // A lead that is on its way counts as there.
     cluster.until("even without node 2", Cluster::is_even);
@@ -251,6 +269,7 @@ fn nodes_leave_die_and_join_and_the_cluster_is_whole_and_even_each_time() {
         "{told:?}"
     );
     cluster.until("node 3 is gone", |cluster| cluster.numbers() == [1, 4, 5]);
+    assert_eq!(cluster.states()[2], "removed", "it never heard of that");
     cluster.until("whole on three nodes", Cluster::is_whole);
     cluster.read_ships();
 
@@ -263,5 +282,13 @@ fn nodes_leave_die_and_join_and_the_cluster_is_whole_and_even_each_time() {
     let plan = cluster.ok(&["balance", "--plan", "--json"]).json();
     assert_eq!(plan["level"], "lively");
     assert_eq!(plan["steps"].as_array().map(Vec::len), Some(0), "{plan}");
+    cluster.read_ships();
+
+    // Stopped and started: those that were removed are not missed.
+    cluster.command(&["stop"]);
+    cluster.command(&["start"]);
+    let [running, removed] = ["running", "removed"];
+    let states = [running, removed, removed, running, running, running];
+    cluster.until("node 3 is told", |cluster| cluster.states() == states);
     cluster.read_ships();
 }

@@ -17,6 +17,9 @@ use crate::meta::state::State;
 /// The most that one call adds to the watched time: a pause of the leader is no silence of others.
 const PASS_MS_MAX: u64 = 1000;
 
+/// Said of a node whose number is given back, in its last words too: the tool looks for that.
+pub const REMOVED: &str = "was removed: its directory is of no use any more";
+
 /// A node with less than one part in so many free gets no replicas.
 const FREE_PART: u64 = 20;
 
@@ -378,7 +381,7 @@ pub fn stranger(state: &State, live: &Live, report: &Report) -> Option<String> {
     let Some(row) = state.nodes.get(&report.node) else {
         // As long as a group counts on it, it is not the one that breaks it.
         let is_needed = live.members_on(report.node).next().is_some();
-        let why = format!("node {node} was removed: its directory is of no use any more");
+        let why = format!("node {node} {REMOVED}");
         return (!is_needed).then_some(why);
     };
     let heard = live.nodes.get(&report.node);
