@@ -192,7 +192,8 @@ int Catalog::sweep() {
     TableRecord record;
     if (find(name, &record)) return ESKER_CORRUPTION;
     // Temporary tables end with the server that made them.
-    if (record.is_temporary && drop(name)) return ESKER_IO;
+    uint32 number;
+    if (record.is_temporary && forget(name, &number)) return ESKER_IO;
     if (!record.is_temporary) wanted.insert(keyspace_name(record.number));
   }
   char **keyspaces = nullptr;
@@ -200,7 +201,11 @@ int Catalog::sweep() {
   if (!code) code = esker_db_keyspaces(db_, &keyspaces, &count);
   for (size_t at = 0; at < count && !code; at++) {
     if (strncmp(keyspaces[at], kTablePrefix, strlen(kTablePrefix))) continue;
-    if (!wanted.count(keyspaces[at])) code = esker_db_drop_keyspace(db_, keyspaces[at]);
+    // One that a prepared transaction has writes for stays until a start after its end.
+    if (!wanted.count(keyspaces[at]) && esker_db_drop_keyspace(db_, keyspaces[at])) {
+      sql_print_warning("ESKER: %s belongs to no table and stays: %s", keyspaces[at],
+                        esker_errmsg());
+    }
   }
   esker_strings_free(keyspaces, count);
   return code;
@@ -241,13 +246,14 @@ int Catalog::create(const std::string &name, const Wanted &wanted) {
   std::lock_guard<std::mutex> turn(changes_);
   TableRecord record;
   if (!find(name, &record)) return HA_ERR_TABLE_EXIST;
-  record = TableRecord{next_table_++, wanted.is_temporary, wanted.counter, {}};
+  record = TableRecord{next_table_++, wanted.is_temporary, wanted.counter, {}, 0};
   while (record.indexes.size() < wanted.indexes) record.indexes.push_back(next_index_++);
   if (const int error = make_keyspace(record.number, wanted.settings)) return error;
   Batch batch(db_);
   int code = batch.code;
   if (!code) code = put_record(batch.it, name, record);
   if (!code) code = commit_next(batch.it);
+  if (!code) note_change(record.number);
   return handler_error(code);
 }
 
@@ -260,7 +266,11 @@ int Catalog::find(const std::string &name, TableRecord *record) {
   const auto *from = static_cast<const uchar *>(esker_value_data(value, &size));
   if (!error && !decode(from, size, record)) error = HA_ERR_CRASHED;
   esker_value_free(value);
-  return error;
+  if (error) return error;
+  std::lock_guard<std::mutex> turn(turn_);
+  const auto changed = changed_.find(record->number);
+  record->changed = changed == changed_.end() ? 0 : changed->second;
+  return 0;
 }
 
 int Catalog::open_table(const TableRecord &record, esker_keyspace **keyspace) {
@@ -280,10 +290,15 @@ int Catalog::rename(const std::string &from, const std::string &to) {
   if (!code) code = esker_batch_delete(batch.it, records_, old_key.data(), old_key.size());
   if (!code) code = put_record(batch.it, to, record);
   if (!code) code = esker_batch_commit(batch.it, ESKER_SYNC);
+  if (!code) note_change(record.number);
   return handler_error(code);
 }
 
-int Catalog::drop(const std::string &name) {
+int Catalog::drop_keyspace(uint32 number) {
+  return handler_error(esker_db_drop_keyspace(db_, keyspace_name(number).c_str()));
+}
+
+int Catalog::forget(const std::string &name, uint32 *number) {
   std::lock_guard<std::mutex> turn(changes_);
   TableRecord record;
   if (const int error = find(name, &record)) return error;
@@ -293,8 +308,8 @@ int Catalog::drop(const std::string &name) {
   if (!code) code = esker_batch_delete(batch.it, records_, key.data(), key.size());
   if (!code) code = delete_counter(batch.it, record.number);
   if (!code) code = esker_batch_commit(batch.it, ESKER_SYNC);
-  if (!code) forget_counter(record.number);
-  if (!code) code = esker_db_drop_keyspace(db_, keyspace_name(record.number).c_str());
+  if (!code) forget_table(record.number);
+  *number = record.number;
   return handler_error(code);
 }
 
@@ -313,7 +328,8 @@ int Catalog::truncate(const std::string &name) {
   if (!code) code = put_record(batch.it, name, record);
   if (!code) code = delete_counter(batch.it, old_number);
   if (!code) code = commit_next(batch.it);
-  if (!code) forget_counter(old_number);
+  if (!code) forget_table(old_number);
+  if (!code) note_change(record.number);
   if (!code) code = esker_db_drop_keyspace(db_, keyspace_name(old_number).c_str());
   return handler_error(code);
 }
@@ -342,9 +358,16 @@ std::shared_ptr<Counter> Catalog::counter(const TableRecord &record) {
   return counter;
 }
 
-void Catalog::forget_counter(uint32 table) {
+void Catalog::forget_table(uint32 table) {
   std::lock_guard<std::mutex> turn(turn_);
   counters_.erase(table);
+  changed_.erase(table);
+}
+
+// After it is done: who began before that is not to see the table.
+void Catalog::note_change(uint32 table) {
+  std::lock_guard<std::mutex> turn(turn_);
+  changed_[table] = ++change_;
 }
 
 int Catalog::read_counter(uint32 table, ulonglong *next) {

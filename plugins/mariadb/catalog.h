@@ -23,6 +23,7 @@
 
 #include <esker/c.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,8 @@ struct TableRecord {
   bool is_temporary = false;
   ulonglong counter = 0;
   std::vector<uint32> indexes;
+  // Not written: which change of all since the start made the table what it is; 0 for none.
+  ulonglong changed = 0;
 };
 
 // All its calls may come from any thread; those that change it take turns. They return 0 or an
@@ -61,10 +64,14 @@ class Catalog {
   int find(const std::string &name, TableRecord *record);
   int open_table(const TableRecord &record, esker_keyspace **keyspace);
   int rename(const std::string &from, const std::string &to);
-  int drop(const std::string &name);
+  // Forgets the table and tells its number: its keyspace is still to be dropped.
+  int forget(const std::string &name, uint32 *number);
+  int drop_keyspace(uint32 number);
   // Gives the table a new and empty keyspace with the same settings; its indexes keep their
   // numbers.
   int truncate(const std::string &name);
+  // How many changes of tables there were since the start: tables made, emptied and renamed.
+  ulonglong changes() const { return change_; }
   // The value that a table's counter begins with, also if it is less than what was given.
   int set_counter(const std::string &name, ulonglong counter);
 
@@ -86,14 +93,17 @@ class Catalog {
   int commit_next(esker_batch *batch);
   int put_record(esker_batch *batch, const std::string &name, const TableRecord &record);
   int delete_counter(esker_batch *batch, uint32 table);
-  void forget_counter(uint32 table);
+  void forget_table(uint32 table);
+  void note_change(uint32 table);
   int make_keyspace(uint32 number, const Settings &settings);
   int read_settings(uint32 number, Settings *settings);
   void tell_strays(const std::vector<std::string> &tables);
 
   std::mutex changes_;
-  std::mutex turn_;  // guards the counters
+  std::mutex turn_;  // guards what follows
   std::map<uint32, std::shared_ptr<Counter>> counters_;
+  std::map<uint32, ulonglong> changed_;
+  std::atomic<ulonglong> change_{0};
   esker_db *db_ = nullptr;
   esker_keyspace *records_ = nullptr;
   uint32 next_table_ = 1;

@@ -47,7 +47,7 @@ handler::Table_flags ha_esker::table_flags() const {
   return HA_BINLOG_ROW_CAPABLE | HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_INDEX_BLOBS |
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_TABLE_SCAN_ON_INDEX | HA_REUSES_FILE_NAMES |
          HA_REQUIRES_KEY_COLUMNS_FOR_DELETE | HA_CAN_SQL_HANDLER | HA_CAN_VIRTUAL_COLUMNS |
-         HA_CRASH_SAFE;
+         HA_CRASH_SAFE | HA_CAN_SKIP_LOCKED;
 }
 
 // No index is said to give its columns back (HA_KEYREAD_ONLY): with that, sorts of the server gave
@@ -78,26 +78,39 @@ int ha_esker::create(const char *name, TABLE *form, HA_CREATE_INFO *info) {
     if (error == HA_WRONG_CREATE_OPTION) {
       my_printf_error(ER_ILLEGAL_HA_CREATE_OPTION, "ESKER: %s", MYF(0), esker_errmsg());
     }
+    if (!error && !info->tmp_table()) Session::of(thd)->changed_tables();
     return error;
   });
 }
 
 int ha_esker::delete_table(const char *name) {
-  return guarded([&] { return catalog->drop(name); });
+  return guarded([&] {
+    THD *thd = ha_thd();
+    return Session::of(thd)->drop(thd, name);
+  });
 }
 
 int ha_esker::rename_table(const char *from, const char *to) {
-  return guarded([&] { return catalog->rename(from, to); });
+  return guarded([&] {
+    THD *thd = ha_thd();
+    // Else a copy would take its place, without what is prepared.
+    if (const int error = Session::of(thd)->wait_for_writers(thd, from)) return error;
+    return catalog->rename(from, to);
+  });
 }
 
 int ha_esker::truncate() {
   return guarded([&] {
     close_cursor();
+    THD *thd = ha_thd();
+    Session *session = Session::of(thd);
+    if (const int error = session->wait_for_writers(thd, share_->name)) return error;
     if (const int error = catalog->truncate(share_->name)) return error;
     if (const int error = catalog->find(share_->name, &share_->record)) return error;
     esker_keyspace_free(share_->keyspace);
     share_->keyspace = nullptr;
     share_->counter = catalog->counter(share_->record);
+    if (!share_->record.is_temporary) session->changed_tables();
     return catalog->open_table(share_->record, &share_->keyspace);
   });
 }
@@ -169,7 +182,11 @@ int ha_esker::enter(THD *thd, thr_lock_type kind, bool writes) {
     session_ = Session::of(thd);
     writes |= kind >= TL_FIRST_WRITE;
     locks_ = writes ? kExclusive : kind == TL_READ_WITH_SHARED_LOCKS ? kShared : kNone;
-    return session_->enter(thd, {share_->keyspace, !writes || looks_for_rows(thd), is_locking()});
+    skips_locked_ = is_locking() && table->reginfo.skip_locked;
+    leave_cursor();
+    const esker::TableRecord &record = share_->record;
+    return session_->enter(thd, {share_->keyspace, !writes || looks_for_rows(thd), is_locking(),
+                                 record.is_temporary ? 0 : record.changed});
   });
 }
 
@@ -188,6 +205,9 @@ THR_LOCK_DATA **ha_esker::store_lock(THD *thd, THR_LOCK_DATA **to, thr_lock_type
       kind = TL_WRITE_ALLOW_WRITE;
     }
     if (kind == TL_READ_NO_INSERT && !is_explicit) kind = TL_READ;
+    // Which rows are locked is the store's affair.
+    if (kind == TL_WRITE_SKIP_LOCKED) kind = TL_WRITE_ALLOW_WRITE;
+    if (kind == TL_READ_SKIP_LOCKED) kind = TL_READ_WITH_SHARED_LOCKS;
     lock_.type = kind;
   }
   *to++ = &lock_;

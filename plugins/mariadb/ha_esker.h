@@ -82,6 +82,9 @@ class ha_esker : public handler {
   int index_end() override;
   int index_read_map(uchar *record, const uchar *key, key_part_map parts,
                      ha_rkey_function where) override;
+  int index_next_same(uchar *record, const uchar *key, uint length) override;
+  int read_range_first(const key_range *lower, const key_range *upper, bool is_one_key,
+                       bool sorted) override;
   int index_next(uchar *record) override;
   int index_prev(uchar *record) override;
   int index_first(uchar *record) override;
@@ -118,12 +121,17 @@ class ha_esker : public handler {
   int new_cursor(uint index);
   int seek_anew(bool is_forward);
   void close_cursor();
-  int step(uchar *record, bool is_forward);
+  void leave_cursor();
+  int read_where(uchar *record, const std::string &wanted, ha_rkey_function where);
+  int step(uchar *record, bool is_forward, const std::string &must_begin = {});
+  int step_anyhow(uchar *record, bool is_forward);
   int take(int code, uchar *record, bool is_forward);
   int take_here(uchar *record, bool *is_gone);
   int take_entry(uchar *record, bool *is_gone);
   int get_row(uchar *record);
+  int probe(const std::string &key);
   int read_exact(uchar *record, const std::string &key);
+  int or_skipped(int error) const;
   int unpack(uchar *record, const void *row, size_t length);
 
   int check_unique(uint index, const std::string &key);
@@ -143,6 +151,7 @@ class ha_esker : public handler {
   // What the statement does with the rows that it finds.
   enum Locks { kNone, kShared, kExclusive };
   Locks locks_ = kNone;
+  bool skips_locked_ = false;  // passes over rows that others have locked
   bool expires_ = false;  // rows end by themselves: an entry of an index may outlive its row
 
   std::unique_ptr<esker::RowCodec> rows_;
@@ -157,7 +166,11 @@ class ha_esker : public handler {
   ulonglong cursor_writes_ = 0;
   bool is_at_start_ = false;
   std::string must_begin_;  // entries that begin otherwise end the search
-  std::string place_;       // the key of the entry last found without a cursor
+  std::string bound_;       // of a range: entries from here on are beyond it; empty for none
+  std::string next_bound_;  // of the search that comes
+  std::string exact_;       // what the entries begin with that were searched for, if by their key
+  uint exact_length_ = 0;   // of the server's form of that key; 0 if it was not by a key
+  std::string place_;       // the key of the entry last found, where there is no cursor at it
   std::string entry_;       // key and value of the secondary entry last read
   std::string row_key_;     // of the row last read
   std::vector<size_t> starts_;

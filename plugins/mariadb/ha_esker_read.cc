@@ -80,17 +80,29 @@ void ha_esker::close_cursor() {
   cursor_ = nullptr;
 }
 
+// A statement begins: HANDLER goes on from where it was, among the rows that it may see now.
+void ha_esker::leave_cursor() {
+  if (!cursor_) return;
+  size_t size = 0;
+  const char *key = chars(esker_iter_key(cursor_, &size));
+  place_.assign(key ? key : "", size);
+  close_cursor();
+}
+
 int ha_esker::unpack(uchar *record, const void *row, size_t length) {
   if (rows_->unpack(static_cast<const uchar *>(row), length, record)) return 0;
   sql_print_error("ESKER: a row of %s is not what was written", share_->name.c_str());
   return HA_ERR_CRASHED;
 }
 
-// The row of `row_key_`, locked if the statement locks.
+// The row of `row_key_`, locked if the statement locks. For one that passes over rows that are
+// locked, those that others have, or had since its snapshot, are HA_ERR_LOCK_WAIT_TIMEOUT at once.
 int ha_esker::get_row(uchar *record) {
   const void *key = row_key_.data();
   const size_t length = row_key_.size();
-  int code;
+  int code = 0;
+  if (skips_locked_) code = esker_tx_set_lock_timeout(transaction(), 0);
+  if (code) return fail(code);
   switch (locks_) {
     case kExclusive:
       code = esker_tx_get_for_update(transaction(), share_->keyspace, key, length, found_);
@@ -101,6 +113,10 @@ int ha_esker::get_row(uchar *record) {
     default:
       code = session_->take_moment();
       if (!code) code = esker_tx_get(transaction(), share_->keyspace, key, length, 0, found_);
+  }
+  if (skips_locked_) {
+    esker_tx_set_lock_timeout(transaction(), esker::lock_wait_ms(ha_thd()));
+    if (code == ESKER_LOCK_TIMEOUT || code == ESKER_CONFLICT) return HA_ERR_LOCK_WAIT_TIMEOUT;
   }
   if (code) return fail(code);
   size_t size = 0;
@@ -168,11 +184,18 @@ int ha_esker::take(int code, uchar *record, bool is_forward) {
         return HA_ERR_KEY_NOT_FOUND;
       }
     }
+    // What is beyond the range is neither read nor locked.
+    if (is_forward && !bound_.empty()) {
+      size_t size = 0;
+      const char *key = chars(esker_iter_key(cursor_, &size));
+      if (std::string_view(key, size) >= bound_) return HA_ERR_END_OF_FILE;
+    }
     bool is_gone = false;
     const int error = take_here(record, &is_gone);
-    if (error || !is_gone) return error;
+    const bool is_skipped = skips_locked_ && error == HA_ERR_LOCK_WAIT_TIMEOUT;
+    if ((error || !is_gone) && !is_skipped) return error;
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
-    if (is_locking() && session_->reads_latest() && !expires_) {
+    if (!is_skipped && is_locking() && session_->reads_latest() && !expires_) {
       code = seek_anew(is_forward);
     } else {
       code = is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_);
@@ -192,33 +215,59 @@ int ha_esker::seek_anew(bool is_forward) {
                     : esker_iter_seek_for_prev(cursor_, here.data(), here.size());
 }
 
-// By a key that one entry at most has.
-int ha_esker::read_exact(uchar *record, const std::string &key) {
-  close_cursor();
-  place_ = key;
-  if (is_rows(active_index)) {
-    row_key_ = key;
-    return get_row(record);
-  }
+// Finds `key` in a secondary index. A code of esker/c.h.
+int ha_esker::probe(const std::string &key) {
   int code = is_locking() ? ESKER_OK : session_->take_moment();
   if (!code) {
     code = esker_tx_get(transaction(), share_->keyspace, key.data(), key.size(), read_flags(),
                         probe_);
   }
-  if (code) return fail(code);
-  size_t size = 0;
-  const char *rest = chars(esker_value_data(probe_, &size));
-  entry_ = key;
-  entry_.append(rest, size);
-  bool is_gone = false;
-  const int error = take_entry(record, &is_gone);
-  return is_gone ? HA_ERR_KEY_NOT_FOUND : error;
+  if (code != ESKER_NOT_FOUND || !is_locking() || session_->reads_latest()) return code;
+  // What others put there since the snapshot can no more be written to than a row of theirs.
+  code = esker_tx_get(transaction(), share_->keyspace, key.data(), key.size(), ESKER_LATEST,
+                      probe_);
+  return code == ESKER_OK ? ESKER_CONFLICT : code;
+}
+
+// By a key that one entry at most has. While the lock of its row was waited for, the key may have
+// come to another row: then it is that one's turn.
+int ha_esker::read_exact(uchar *record, const std::string &key) {
+  close_cursor();
+  place_ = key;
+  cursor_index_ = active_index;
+  if (is_rows(active_index)) {
+    row_key_ = key;
+    return or_skipped(get_row(record));
+  }
+  std::string before;
+  for (;;) {
+    if (const int code = probe(key)) return fail(code);
+    size_t size = 0;
+    const char *rest = chars(esker_value_data(probe_, &size));
+    entry_ = key;
+    entry_.append(rest, size);
+    // Its row is locked by now, and still another: it has ended by itself.
+    if (entry_ == before) return HA_ERR_KEY_NOT_FOUND;
+    bool is_gone = false;
+    const int error = take_entry(record, &is_gone);
+    if (!is_gone) return or_skipped(error);
+    if (!is_locking() || !session_->reads_latest()) return HA_ERR_KEY_NOT_FOUND;
+    if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
+    before = entry_;
+  }
+}
+
+// A row that is passed over is as good as not there.
+int ha_esker::or_skipped(int error) const {
+  return skips_locked_ && error == HA_ERR_LOCK_WAIT_TIMEOUT ? HA_ERR_KEY_NOT_FOUND : error;
 }
 
 int ha_esker::index_init(uint index, bool) {
   active_index = index;
   close_cursor();
   place_.clear();
+  bound_.clear();
+  exact_length_ = 0;
   return 0;
 }
 
@@ -234,53 +283,84 @@ int ha_esker::index_read_map(uchar *record, const uchar *key, key_part_map parts
   return guarded([&] {
     bool is_whole = false;
     const std::string wanted = search_key(active_index, key, parts, &is_whole);
+    bound_.swap(next_bound_);
+    next_bound_.clear();
     must_begin_.clear();
-    if (where == HA_READ_KEY_EXACT && is_whole) return read_exact(record, wanted);
-    if (const int error = open_cursor(active_index)) return error;
-    int code;
-    bool is_forward = true;
-    switch (where) {
-      case HA_READ_KEY_EXACT:
-        must_begin_ = wanted;
-        code = esker_iter_seek(cursor_, wanted.data(), wanted.size());
-        break;
-      case HA_READ_KEY_OR_NEXT:
-        code = esker_iter_seek(cursor_, wanted.data(), wanted.size());
-        break;
-      case HA_READ_AFTER_KEY: {
-        const std::string after = esker::successor(wanted);
-        code = esker_iter_seek(cursor_, after.data(), after.size());
-        break;
-      }
-      case HA_READ_BEFORE_KEY:
-        is_forward = false;
-        code = seek_before(cursor_, wanted);
-        break;
-      case HA_READ_PREFIX_LAST:
-      case HA_READ_PREFIX_LAST_OR_PREV:
-      case HA_READ_KEY_OR_PREV:
-        is_forward = false;
-        if (where == HA_READ_PREFIX_LAST) must_begin_ = wanted;
-        code = seek_before(cursor_, esker::successor(wanted));
-        break;
-      default:
-        return HA_ERR_UNSUPPORTED;
+    exact_length_ = 0;
+    if (where == HA_READ_KEY_EXACT) {
+      exact_ = wanted;
+      exact_length_ = calculate_key_len(table, active_index, key, parts);
+      if (is_whole) return read_exact(record, wanted);
+      must_begin_ = wanted;
     }
-    const int error = take(code, record, is_forward);
+    const int error = read_where(record, wanted, where);
     must_begin_.clear();
     return error == HA_ERR_END_OF_FILE ? HA_ERR_KEY_NOT_FOUND : error;
   });
 }
 
+int ha_esker::read_where(uchar *record, const std::string &wanted, ha_rkey_function where) {
+  if (const int error = open_cursor(active_index)) return error;
+  switch (where) {
+    case HA_READ_KEY_EXACT:
+    case HA_READ_KEY_OR_NEXT:
+      return take(esker_iter_seek(cursor_, wanted.data(), wanted.size()), record, true);
+    case HA_READ_AFTER_KEY: {
+      const std::string after = esker::successor(wanted);
+      return take(esker_iter_seek(cursor_, after.data(), after.size()), record, true);
+    }
+    case HA_READ_BEFORE_KEY:
+      return take(seek_before(cursor_, wanted), record, false);
+    case HA_READ_PREFIX_LAST:
+      must_begin_ = wanted;
+      [[fallthrough]];
+    case HA_READ_PREFIX_LAST_OR_PREV:
+    case HA_READ_KEY_OR_PREV:
+      return take(seek_before(cursor_, esker::successor(wanted)), record, false);
+    default:
+      return HA_ERR_UNSUPPORTED;
+  }
+}
+
+// The server would read one entry more, to see that it is of another key.
+int ha_esker::index_next_same(uchar *record, const uchar *key, uint length) {
+  if (!exact_length_ || exact_length_ != length) {
+    return handler::index_next_same(record, key, length);
+  }
+  return guarded([&] {
+    const int error = step(record, true, exact_);
+    return error == HA_ERR_KEY_NOT_FOUND ? HA_ERR_END_OF_FILE : error;
+  });
+}
+
+int ha_esker::read_range_first(const key_range *lower, const key_range *upper, bool is_one_key,
+                               bool sorted) {
+  const int failure = guarded([&] {
+    next_bound_.clear();
+    if (!upper) return 0;
+    bool is_whole;
+    next_bound_ = search_key(active_index, upper->key, upper->keypart_map, &is_whole);
+    if (upper->flag == HA_READ_AFTER_KEY) next_bound_ = esker::successor(next_bound_);
+    return 0;
+  });
+  return failure ? failure : handler::read_range_first(lower, upper, is_one_key, sorted);
+}
+
 // From where the last read was, which may have had no cursor.
-int ha_esker::step(uchar *record, bool is_forward) {
+int ha_esker::step(uchar *record, bool is_forward, const std::string &must_begin) {
+  must_begin_ = must_begin;
+  const int error = step_anyhow(record, is_forward);
   must_begin_.clear();
+  return error;
+}
+
+int ha_esker::step_anyhow(uchar *record, bool is_forward) {
   if (cursor_) {
     return take(is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_), record,
                 is_forward);
   }
   if (place_.empty()) return HA_ERR_END_OF_FILE;
-  if (const int error = open_cursor(active_index)) return error;
+  if (const int error = open_cursor(cursor_index_)) return error;
   int code;
   if (is_forward) {
     const std::string after = esker::successor(place_);
@@ -302,6 +382,9 @@ int ha_esker::index_prev(uchar *record) {
 int ha_esker::index_first(uchar *record) {
   return guarded([&] {
     must_begin_.clear();
+    bound_.swap(next_bound_);
+    next_bound_.clear();
+    exact_length_ = 0;
     if (const int error = open_cursor(active_index)) return error;
     return take(esker_iter_seek_to_first(cursor_), record, true);
   });
@@ -310,6 +393,8 @@ int ha_esker::index_first(uchar *record) {
 int ha_esker::index_last(uchar *record) {
   return guarded([&] {
     must_begin_.clear();
+    bound_.clear();
+    exact_length_ = 0;
     if (const int error = open_cursor(active_index)) return error;
     return take(esker_iter_seek_to_last(cursor_), record, false);
   });
@@ -319,6 +404,8 @@ int ha_esker::rnd_init(bool scan) {
   if (scan) close_cursor();
   is_at_start_ = scan;
   must_begin_.clear();
+  bound_.clear();
+  place_.clear();
   return 0;
 }
 
@@ -329,7 +416,7 @@ int ha_esker::rnd_end() {
 
 int ha_esker::rnd_next(uchar *record) {
   return guarded([&] {
-    if (!is_at_start_) return cursor_ ? step(record, true) : HA_ERR_END_OF_FILE;
+    if (!is_at_start_) return step(record, true);
     is_at_start_ = false;
     if (const int error = open_cursor(MAX_KEY)) return error;
     return take(esker_iter_seek_to_first(cursor_), record, true);

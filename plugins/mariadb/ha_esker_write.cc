@@ -141,7 +141,8 @@ int ha_esker::update_row(const uchar *old_record, const uchar *new_record) {
       if (const int error = put(change.new_key, change.new_value)) return error;
     }
     row_key_ = new_key;
-    return 0;
+    // Of an INSERT or REPLACE that became an update; a plain UPDATE leaves the counter alone.
+    return table->next_number_field && new_record == table->record[0] ? note_counter() : 0;
   });
 }
 

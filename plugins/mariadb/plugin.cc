@@ -3,6 +3,8 @@
 #include "ha_esker.h"
 #include "schema_tables.h"
 
+#include <algorithm>
+
 #ifdef ESKER_CRASHES
 #include <csignal>
 #include <unistd.h>
@@ -142,7 +144,11 @@ uint32 durability() {
   return flags[durability_setting];
 }
 
-ulonglong lock_wait_ms(THD *thd) { return 1000ULL * THDVAR(thd, lock_wait_timeout); }
+// NOWAIT and WAIT of a statement set the server's own variable.
+ulonglong lock_wait_ms(THD *thd) {
+  return 1000ULL * std::min<ulonglong>(THDVAR(thd, lock_wait_timeout),
+                                       thd->variables.lock_wait_timeout);
+}
 
 #ifdef ESKER_CRASHES
 void crash_at(const char *place) {

@@ -83,11 +83,14 @@ int Session::begin(THD *thd, bool locks) {
   char owner[40];
   snprintf(owner, sizeof owner, "connection %lu", thd_get_thread_id(thd));
   is_in_statement_ = false;
+  known_changes_ = catalog->changes();
   int code = esker_tx_begin(catalog->db(), isolation_, ESKER_LOCKING, lock_wait_ms(thd), owner,
                             &transaction_);
   std::lock_guard<std::mutex> turn(waits_);
   if (!code) code = esker_tx_interrupter(transaction_, &interrupter_);
-  is_interrupted_ = false;
+  // A KILL that came before there was anything to interrupt is told here.
+  is_interrupted_ = !code && thd_kill_level(thd);
+  if (is_interrupted_) esker_interrupt(interrupter_);
   return error(thd, code);
 }
 
@@ -99,9 +102,43 @@ void Session::end() {
   has_moment_ = false;
   query_ = 0;
   writes_++;
+  for (const uint32 number : dropped_) {
+    if (catalog->drop_keyspace(number)) {
+      sql_print_error("ESKER: dropping a temporary table: %s", esker_errmsg());
+    }
+  }
+  dropped_.clear();
   std::lock_guard<std::mutex> turn(waits_);
   esker_interrupter_free(interrupter_);
   interrupter_ = nullptr;
+}
+
+int Session::wait_for_writers(THD *thd, const std::string &name) {
+  TableRecord record;
+  if (const int error = catalog->find(name, &record)) return error;
+  if (record.is_temporary) return 0;
+  esker_keyspace *keyspace = nullptr;
+  if (const int error = catalog->open_table(record, &keyspace)) return error;
+  esker_tx *made = nullptr;
+  int code = ESKER_OK;
+  if (!transaction_) {
+    code = esker_tx_begin(catalog->db(), ESKER_READ_COMMITTED, ESKER_LOCKING, lock_wait_ms(thd),
+                          "a change of a table", &made);
+  }
+  esker_tx *transaction = made ? made : transaction_;
+  if (!code) code = esker_tx_lock_keyspace(transaction, keyspace, ESKER_EXCLUSIVE);
+  esker_tx_free(made);
+  esker_keyspace_free(keyspace);
+  return error(thd, code);
+}
+
+int Session::drop(THD *thd, const std::string &name) {
+  if (const int error = wait_for_writers(thd, name)) return error;
+  uint32 number;
+  if (const int error = catalog->forget(name, &number)) return error;
+  if (!transaction_) return catalog->drop_keyspace(number);
+  dropped_.push_back(number);
+  return 0;
 }
 
 void Session::interrupt() {
@@ -164,6 +201,10 @@ int Session::enter(THD *thd, const Use &use) {
     trans_register_ha(thd, true, engine, 0);
     if (!is_in_statement_) code = esker_tx_savepoint(transaction_, &statement_);
     is_in_statement_ = !code;
+  }
+  // It would find the table empty, or half of it, at its moment.
+  if (!code && isolation_ == ESKER_SNAPSHOT && use.changed > known_changes_) {
+    return HA_ERR_TABLE_DEF_CHANGED;
   }
   if (!code && is_serializable_ && use.reads) {
     code = esker_tx_lock_keyspace(transaction_, use.table, ESKER_SHARED);

@@ -33,6 +33,7 @@ class Session {
     const esker_keyspace *table;
     bool reads;
     bool locks;
+    ulonglong changed;  // as of the table's record; 0 of a temporary one
   };
 
   // A statement begins to use a table: begins what has to be begun. 0, or an error that was told.
@@ -41,6 +42,15 @@ class Session {
   // Before rows are read that are not locked: those of one statement are of one moment. A code of
   // esker/c.h.
   int take_moment();
+
+  // The connection made a table, or changed one: what it began in that statement may see it.
+  void changed_tables() { known_changes_ = catalog->changes(); }
+  // Waits until no other transaction has writes for the table, as before it is dropped or renamed:
+  // one that is prepared may outlive its connection, and the lock that the server has on the table.
+  int wait_for_writers(THD *thd, const std::string &name);
+  // Drops a table. Its keyspace goes when the transaction that goes on, which may have writes for
+  // it, has ended. An error number of the server's handlers.
+  int drop(THD *thd, const std::string &name);
 
   esker_tx *transaction() const { return transaction_; }
   bool reads_latest() const { return isolation_ == ESKER_READ_COMMITTED; }
@@ -89,6 +99,7 @@ class Session {
   bool is_prepared_ = false;
   bool is_ordered_ = false;       // committed in order, and to be finished
   bool is_serializable_ = false;  // locks the tables that it reads
+  ulonglong known_changes_ = 0;   // of tables, when it began
   bool has_moment_ = false;       // of READ COMMITTED, for one statement
   query_id_t query_ = 0;          // the statement that it was entered with last
   int isolation_ = ESKER_SNAPSHOT;
@@ -96,6 +107,7 @@ class Session {
   bool is_in_statement_ = false;
   uint64_t statement_ = 0;  // the savepoint it began with
   std::vector<std::shared_ptr<Counter>> counters_;
+  std::vector<uint32> dropped_;  // keyspaces of temporary tables that are gone
 };
 
 // What a write is to survive, and how long a connection waits for a lock: by the settings.
