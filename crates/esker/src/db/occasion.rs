@@ -32,6 +32,8 @@ pub fn picker_of<'a>(
         snapshots,
         now_unix_s: files_unix_ms(core, parts) / 1000,
         is_searchable_wanted: parts.compression_dictionary().is_some(),
+        file_size_bytes: options.sst.file_size_bytes,
+        is_joining_useful: parts.dictionary_policy.is_joining_useful(),
         is_retaining: parts.retain_rule().is_some(),
     }
 }

@@ -162,7 +162,7 @@ fn phrasing(
     plan: &Plan,
 ) -> Option<Phrasing> {
     let dictionary = parts.compression_dictionary()?;
-    let effort = effort(plan, &view.parts().levels, &options.compaction)?;
+    let effort = effort(plan, &view.parts().levels, options)?;
     let threads = core.env.pool.thread_count();
     Some(Phrasing {
         dictionary,
@@ -374,8 +374,12 @@ impl Running {
             // Nobody waits for the former, and the latter pay no debt.
             core.work.note_digested(read_bytes, took);
         }
+        let policy = &self.keyspace.dictionary_policy;
         for compressed in made.iter().filter_map(|part| part.compressed) {
-            self.keyspace.dictionary_policy.note(compressed);
+            policy.note(compressed);
+        }
+        if self.plan.is_joining() {
+            policy.note_joined(self.plan.numbers().count(), files().count());
         }
     }
 }

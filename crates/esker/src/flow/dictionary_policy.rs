@@ -53,6 +53,8 @@ struct State {
     useless_at: Option<u64>,
     /// How many bytes became one at first, once that is known.
     first_ratio: Option<f64>,
+    /// Whether files of its values that were joined became no fewer.
+    is_joining_useless: bool,
     /// What it compressed since it was measured last.
     window: Option<CompressionTally>,
 }
@@ -106,6 +108,17 @@ impl DictionaryPolicy {
             None => state.first_ratio = Some(ratio),
             Some(first) => state.is_stale = ratio < first * STALE_RATIO,
         }
+    }
+
+    /// Small files were written as one where that could be: where memory for keys is short, it
+    /// cannot, and is not tried again with this dictionary.
+    pub fn note_joined(&self, input_count: usize, output_count: usize) {
+        self.state().is_joining_useless |= output_count >= input_count;
+    }
+
+    /// Whether small files become fewer when they are written as one, for all that is known.
+    pub fn is_joining_useful(&self) -> bool {
+        !self.state().is_joining_useless
     }
 
     /// Whether a keyspace of so many raw bytes, which goes without a dictionary below `min_bytes`,

@@ -39,6 +39,10 @@ pub const OUTPUT_BYTES: u64 = (128 << 10) + (32 << 10) + (40 << 10);
 /// part of the index.
 pub const KEY_BUILD_BYTES: u64 = 20;
 
+/// How many times as large as others a searchable file may become: it holds a dictionary of up to a
+/// third of a MiB.
+pub const SEARCHABLE_FILE_FACTOR: u64 = 4;
+
 /// Bytes for which the rate of background writes is asked at a time: a buffer of the file.
 const PAY_BYTES: u64 = 128 << 10;
 
@@ -102,13 +106,11 @@ impl Phrasing {
 }
 
 impl OutputSettings {
-    /// Bytes after which a file is cut. A searchable one holds a dictionary of up to a third of a
-    /// MiB, so it grows to four times the size of others.
+    /// Bytes after which a file is cut.
     pub fn file_size_bytes(&self) -> u64 {
-        match &self.phrasing {
-            Some(_) => self.sst.file_size_bytes.saturating_mul(4),
-            None => self.sst.file_size_bytes,
-        }
+        let factor = self.phrasing.as_ref();
+        let factor = factor.map_or(1, |_| SEARCHABLE_FILE_FACTOR);
+        self.sst.file_size_bytes.saturating_mul(factor)
     }
 
     /// What may be copied into the files as it is stored.

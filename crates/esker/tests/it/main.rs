@@ -81,6 +81,7 @@ mod two_phases_model;
 mod typed_records;
 mod value_pool;
 mod searchable;
+mod pieces;
 mod settling;
 mod deletes;
 mod read_cost;

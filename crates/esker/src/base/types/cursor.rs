@@ -103,3 +103,13 @@ pub enum Carried<'a> {
     /// A value that need not be uncompressed.
     Encoded(Encoded<'a>),
 }
+
+impl Carried<'_> {
+    /// Bytes of it as it is.
+    pub fn stored_len(&self) -> usize {
+        match self {
+            Carried::Raw(raw) => raw.len(),
+            Carried::Encoded(encoded) => encoded.payload.len(),
+        }
+    }
+}

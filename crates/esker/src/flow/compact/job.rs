@@ -34,8 +34,10 @@ use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
 use crate::store::version::run::Run;
 
-/// Entries between two looks at whether the job should stop.
-const STOP_LOOK_INTERVAL: u64 = 4096;
+/// Entries, and bytes of them, between two looks at whether the job should stop: a tenth of a
+/// second where values are compressed with the better effort.
+const STOP_LOOK_ENTRIES: u64 = 4096;
+const STOP_LOOK_BYTES: usize = 1 << 20;
 
 /// Everything a compaction needs besides its plan.
 #[derive(Clone)]
@@ -145,15 +147,17 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     output.end_at(boundaries_of(plan, part, context));
     let input = MergingCursor::new(comparator.clone(), cursors_of(plan, part, context)?);
     let mut kept = CompactionIterator::new(input, part.lower.as_deref(), rules)?;
-    let mut count = 0;
+    let (mut count, mut bytes) = (0, 0);
     while let Some((internal_key, value)) = kept.advance()? {
         if is_beyond(comparator, part, key::user_key(internal_key)) {
             break;
         }
-        output.carry(internal_key, value)?;
         count += 1;
-        if count % STOP_LOOK_INTERVAL == 0 {
+        bytes += internal_key.len() + value.stored_len();
+        output.carry(internal_key, value)?;
+        if count >= STOP_LOOK_ENTRIES || bytes >= STOP_LOOK_BYTES {
             (context.may_go_on)()?;
+            (count, bytes) = (0, 0);
         }
     }
     let tally = kept.tally();

@@ -37,6 +37,10 @@ pub struct CompactionPicker<'a> {
     pub now_unix_s: u64,
     /// Whether files at the bottom are to be searchable; else they are to be made of blocks.
     pub is_searchable_wanted: bool,
+    /// Bytes after which files that are made of blocks are cut.
+    pub file_size_bytes: u64,
+    /// Whether small searchable files become fewer when they are written as one.
+    pub is_joining_useful: bool,
     /// Whether a retain rule has a say in what lives on, of which no file tells anything.
     pub is_retaining: bool,
 }
@@ -316,7 +320,7 @@ impl CompactionPicker<'_> {
         self.if_idle(inputs, below, kind, reason)
     }
 
-    fn in_run(&self, level: Level, range: &KeyRange) -> Option<Input> {
+    pub(in crate::flow::compact) fn in_run(&self, level: Level, range: &KeyRange) -> Option<Input> {
         let files = self
             .levels
             .run(level)

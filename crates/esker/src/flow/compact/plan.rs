@@ -28,6 +28,11 @@ impl Input {
             runs: runs.iter().map(|run| run.files().to_vec()).collect(),
         }
     }
+
+    /// All files of it.
+    pub fn files(&self) -> impl Iterator<Item = &Arc<FileRecord>> {
+        self.runs.iter().flatten()
+    }
 }
 
 /// One step of compaction.
@@ -112,6 +117,18 @@ impl Plan {
         self.inputs
             .iter()
             .flat_map(|input| input.runs.iter().flatten().map(|file| (input.level, file)))
+    }
+
+    /// Whether all of them belong to one run already.
+    pub fn is_of_one_run(&self) -> bool {
+        let counts = self.inputs.iter().map(|input| input.runs.len());
+        counts.sum::<usize>() == 1
+    }
+
+    /// Whether it is done so that files which are compressed already become fewer.
+    pub fn is_joining(&self) -> bool {
+        let is_searchable = self.files().all(|(_, file)| file.is_searchable);
+        is_searchable && self.is_of_one_run() && self.reason == CompactionReason::Recompression
     }
 
     /// Numbers of the files that take part.

@@ -44,6 +44,8 @@ pub fn look_at<T>(
         oldest_snapshot: SeqNo::MAX,
         now_unix_s: 0,
         is_searchable_wanted: false,
+        file_size_bytes: 32 << 20,
+        is_joining_useful: true,
         is_retaining: false,
     })
 }

@@ -57,6 +57,8 @@ impl CompactStage {
             oldest_snapshot: tree.snapshots.first().copied().unwrap_or(tree.seqno),
             now_unix_s: tree.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,
+            file_size_bytes: 32 << 20,
+            is_joining_useful: true,
             is_retaining: false,
         };
         let plan = match range {

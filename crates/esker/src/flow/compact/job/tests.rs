@@ -238,6 +238,8 @@ impl Tree {
             oldest_snapshot: snapshots.first().copied().unwrap_or(self.seqno),
             now_unix_s: self.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,
+            file_size_bytes: 32 << 20,
+            is_joining_useful: true,
             is_retaining: false,
         })
     }

@@ -2,9 +2,12 @@
 
 use super::*;
 use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
+use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::KeyspaceId;
 use crate::flow::compact::test_tree::{levels_of, look_at};
+use crate::store::version::levels::LevelsEdit;
 use crate::store::version::plain_file;
 
 fn record(number: u64, is_searchable: bool) -> FileRecord {
@@ -16,6 +19,17 @@ fn record(number: u64, is_searchable: bool) -> FileRecord {
     }
 }
 
+const MIB: u64 = 1 << 20;
+
+/// Of so many bytes of keys and values, in half as many.
+fn large(number: u64, is_searchable: bool, raw_bytes: u64) -> FileRecord {
+    FileRecord {
+        raw_bytes,
+        size_bytes: raw_bytes / 2,
+        ..record(number, is_searchable)
+    }
+}
+
 /// Files of these depths: number, and whether they are searchable.
 fn levels(files: &[(usize, u64, bool)]) -> Levels {
     let files = files.iter();
@@ -24,7 +38,22 @@ fn levels(files: &[(usize, u64, bool)]) -> Levels {
 
 fn plan_of(levels: &Levels, busy: &[u64]) -> Option<Plan> {
     let options = CompactionOptions::default();
-    look_at(levels, &options, busy, |picker| picker.pick_recompression())
+    look_at(levels, &options, busy, |picker| {
+        let picker = CompactionPicker {
+            snapshots: Vec::new(),
+            is_joining_useful: false,
+            ..*picker
+        };
+        picker.pick_recompression()
+    })
+}
+
+/// As `plan_of`, and files may be joined.
+fn joined(levels: &Levels, busy: &[u64]) -> Option<Vec<u64>> {
+    let options = CompactionOptions::default();
+    let plan = look_at(levels, &options, busy, |picker| picker.pick_recompression())?;
+    assert!(plan.is_joining());
+    Some(plan.numbers().map(|number| number.0).collect())
 }
 
 fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
@@ -53,8 +82,11 @@ fn neighbours_at_the_bottom_are_compressed_anew_together() {
     assert_eq!(picked(&tree, &[]), Some((6, vec![3, 4])));
     assert_eq!(picked(&tree, &[3]), Some((6, vec![4])));
     assert_eq!(picked(&tree, &[3, 4]), None);
-    let many: Vec<_> = (1..20).map(|number| (4, number, false)).collect();
-    assert_eq!(picked(&levels(&many), &[]), Some((4, vec![1, 2, 3, 4])));
+    // Two files of blocks have 64 MiB.
+    let of = |raw_bytes: u64| levels_of((1..20).map(|number| (4, large(number, false, raw_bytes))));
+    assert_eq!(picked(&of(20 * MIB), &[]), Some((4, vec![1, 2, 3])));
+    assert_eq!(picked(&of(20 * MIB), &[1, 2, 3]), Some((4, vec![4, 5, 6])));
+    assert_eq!(picked(&of(200 * MIB), &[]), Some((4, vec![1])));
     assert_eq!(picked(&Levels::default(), &[]), None);
 }
 
@@ -110,7 +142,7 @@ fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: CompactionReason) 
 #[test]
 fn only_what_has_nothing_below_it_is_searchable() {
     // By hand and when there is time with the better effort, in passing with the quicker one.
-    let options = CompactionOptions::default();
+    let options = KeyspaceOptions::default();
     let tree = levels(&[(0, 1, false), (5, 2, false), (6, 3, true)]);
     let of = |plan: &Plan| effort(plan, &tree, &options);
     let inputs = [(5, 2, false), (6, 3, true)];
@@ -150,8 +182,8 @@ fn only_what_has_nothing_below_it_is_searchable() {
 #[test]
 fn where_writers_are_far_ahead_blocks_are_made_first() {
     // Unless files that are compressed take part: what is in them is copied.
-    let options = CompactionOptions::default();
-    let runs = options.l0_trigger as u64 * 2;
+    let options = KeyspaceOptions::default();
+    let runs = options.compaction.l0_trigger as u64 * 2;
     let l0: Vec<_> = (1..=runs).map(|number| (0, number, false)).collect();
     let tree = levels(&l0);
     assert_eq!(
@@ -173,4 +205,82 @@ fn where_writers_are_far_ahead_blocks_are_made_first() {
         effort(&plan(&l0[1..], 6, CompactionReason::Runs), &fewer, &options),
         Some(Effort::Fast)
     );
+}
+
+/// Two runs of so many MiB in level 0, of two files each, above a file of the bottom.
+fn above(run_mib: u64, is_searchable: bool) -> Levels {
+    let half = |number: u64, ends: [&str; 2]| FileRecord {
+        smallest: Bytes::copy_of(ends[0].as_bytes()),
+        largest: Bytes::copy_of(ends[1].as_bytes()),
+        ..large(number, false, run_mib * MIB / 2)
+    };
+    let below = FileRecord {
+        smallest: Bytes::copy_of(b"a"),
+        largest: Bytes::copy_of(b"z"),
+        ..large(1, is_searchable, 100 * MIB)
+    };
+    let added = [
+        (6, 0, below),
+        (0, 2, half(2, ["a", "l"])),
+        (0, 2, half(3, ["m", "z"])),
+        (0, 4, half(4, ["a", "l"])),
+        (0, 4, half(5, ["m", "z"])),
+    ];
+    let added = added.map(|(depth, run, file)| (Level::new(depth).unwrap(), run, Arc::new(file)));
+    let edit = LevelsEdit {
+        removed: Vec::new(),
+        added: added.into(),
+    };
+    Levels::default()
+        .edited(&Comparator::Bytewise, edit)
+        .unwrap()
+}
+
+#[test]
+fn level_0_comes_down_by_the_piece_onto_what_is_compressed() {
+    // All of it where that is a piece; else the oldest run, or what fits of its files. What has
+    // to be merged and is not compressed is merged in blocks first.
+    let options = KeyspaceOptions::default();
+    let chosen = |tree: &Levels| {
+        let plan = plan_of(tree, &[]).unwrap();
+        let numbers: Vec<u64> = plan.numbers().map(|number| number.0).collect();
+        (numbers, effort(&plan, tree, &options))
+    };
+    let best = Some(Effort::Best);
+    assert_eq!(chosen(&above(32, true)), (vec![4, 5, 2, 3, 1], best));
+    assert_eq!(chosen(&above(50, true)), (vec![2, 3, 1], best));
+    assert_eq!(chosen(&above(100, true)), (vec![2, 1], best));
+    let l0 = above(100, true);
+    let l0 = l0.l0().iter().flat_map(|run| {
+        let files = run.files().iter();
+        files.map(|file| (Level::ZERO, run.id(), Arc::clone(file)))
+    });
+    let edit = LevelsEdit {
+        removed: Vec::new(),
+        added: l0.collect(),
+    };
+    let alone = Levels::default()
+        .edited(&Comparator::Bytewise, edit)
+        .unwrap();
+    assert_eq!(chosen(&alone), (vec![4, 5, 2, 3], None));
+}
+
+#[test]
+fn small_neighbours_that_are_compressed_become_one_file() {
+    // Twice as large as the largest of them at the least, and no larger than such a file is.
+    let of = |sizes: &[u64]| {
+        let files = sizes.iter().zip(1..);
+        levels_of(files.map(|(mib, number)| (6, large(number, true, 2 * mib * MIB))))
+    };
+    assert_eq!(joined(&of(&[10, 10]), &[]), Some(vec![1, 2]));
+    assert_eq!(joined(&of(&[10, 10]), &[2]), None);
+    assert_eq!(joined(&of(&[10, 9]), &[]), None);
+    assert_eq!(joined(&of(&[31, 1, 1]), &[]), Some(vec![2, 3]));
+    assert_eq!(joined(&of(&[40, 20, 40, 20, 20]), &[]), Some(vec![4, 5]));
+    assert_eq!(joined(&of(&[30; 9]), &[]), Some(vec![1, 2, 3, 4]));
+    assert_eq!(joined(&of(&[32, 32]), &[]), None);
+    // Blocks come first.
+    let mixed = levels(&[(6, 1, true), (6, 2, true), (6, 3, false)]);
+    assert_eq!(picked(&mixed, &[]), Some((6, vec![3])));
+    assert_eq!(joined(&mixed, &[3]), Some(vec![1, 2]));
 }
