@@ -91,8 +91,8 @@ impl Configuration {
 
     /// Where `replica` stands among all who vote, counted from 0; none if it does not vote.
     pub fn rank(&self, replica: ReplicaId) -> Option<usize> {
-        let voters: BTreeSet<_> = self.voters.union(&self.outgoing).collect();
-        voters.into_iter().position(|&voter| voter == replica)
+        let mut voters = self.voters.union(&self.outgoing);
+        voters.position(|&voter| voter == replica)
     }
 
     /// As `raft` has it.

@@ -246,7 +246,7 @@ impl Group {
     pub(crate) fn may_campaign(&self) -> bool {
         let raft = &self.raw.raft;
         let is_durable = raft.raft_log.persisted == raft.raft_log.last_index();
-        raft.state == StateRole::Leader || !self.is_alone() || is_durable
+        raft.state == StateRole::Leader || is_durable || !self.is_alone()
     }
 
     pub(crate) fn is_live(&self, replica: ReplicaId) -> bool {

@@ -147,12 +147,16 @@ impl Group {
     // begins to wait at once.
     fn may_tick(&mut self, clock: Duration) -> bool {
         let is_bound = self.leases.is_bound(clock);
-        let raft = &self.raw.raft;
-        let would_campaign = raft.state != StateRole::Leader
-            && raft.election_elapsed + 1 + self.draw().turned_rank()
-                >= raft.randomized_election_timeout();
         let waits = is_bound && !self.was_ever_alone() || self.is_held();
-        self.may_campaign() && !(waits && would_campaign)
+        // Few wait, and the rank is dear: this is asked of every group in every tick.
+        self.may_campaign() && !(waits && self.would_campaign())
+    }
+
+    fn would_campaign(&self) -> bool {
+        let raft = &self.raw.raft;
+        raft.state != StateRole::Leader
+            && raft.election_elapsed + 1 + self.draw().turned_rank()
+                >= raft.randomized_election_timeout()
     }
 
     fn tick_reads(&mut self, out: &mut Output) -> bool {
