@@ -193,7 +193,11 @@ impl Brain {
         };
         let pending = Arc::clone(&self.around.pending);
         let mut draw = || pending.add(Waiting::Nobody);
-        let actions = actions(directives, &statuses(), &mut draw);
+        // Mostly there is nothing to do, and statuses of a thousand groups are dear.
+        let actions = match directives.is_empty() {
+            true => Vec::new(),
+            false => actions(directives, &statuses(), &mut draw),
+        };
         self.is_news |= !actions.is_empty();
         let asks = actions
             .into_iter()
