@@ -86,6 +86,12 @@ impl ImageDesk {
         was_sent
     }
 
+    /// Whether an image was under way to `replica`, whose connection broke: it is to be offered
+    /// again. The offer stays open, and so does the log behind it, for whoever fetches goes on.
+    pub(crate) fn interrupted(&mut self, replica: ReplicaId) -> bool {
+        self.sending.remove(&replica).is_some()
+    }
+
     /// To whom images are under way.
     pub(crate) fn receivers(&self) -> Vec<ReplicaId> {
         self.sending.keys().copied().collect()

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use raft::StateRole;
 use raft::eraftpb::{Message, MessageType};
+use raft::{SnapshotStatus, StateRole};
 
 use crate::group::{Group, Offered};
 use crate::ids::{NodeId, Point, ReplicaId};
@@ -185,6 +185,11 @@ impl Group {
         self.heard.remove(&replica);
         if self.raw.raft.state == StateRole::Leader {
             self.raw.report_unreachable(replica.0);
+            // The offer of an image may be lost, or forgotten by a process that has ended, and so
+            // may the word of a fetch that failed: it would count as under way for ten minutes.
+            if self.desk().interrupted(replica) {
+                self.raw.report_snapshot(replica.0, SnapshotStatus::Failure);
+            }
         } else if self.raw.raft.leader_id == replica.0 {
             // Without a leader this replica grants votes as soon as it may. Its own turn comes by
             // its rank, so that not all ask at the same time.

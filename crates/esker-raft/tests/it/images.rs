@@ -115,6 +115,39 @@ fn an_image_that_is_lost_is_offered_again() {
 }
 
 #[test]
+fn an_image_is_offered_again_once_the_connection_to_its_receiver_broke() {
+    // What it was offered it has forgotten, and its leader does not know: its process has ended, or
+    // the word of a fetch that failed was lost.
+    let mut rig = Rig::new(3, 1, &Options::default());
+    let leader = rig.elect();
+    let index = rig.add_learner(leader);
+    rig.at(4).shard.image_fetched(member(9), index, false);
+    rig.at(4).events.clear();
+    let offered = |rig: &mut Rig| {
+        let events = rig.at(4).events.iter();
+        let offers = events.filter(|event| matches!(event, Event::ImageOffered { .. }));
+        offers.count()
+    };
+    rig.turns(60, true);
+    assert_eq!(offered(&mut rig), 0);
+    rig.at(leader).shard.node_gone(NodeId(4));
+    // The log behind it is kept, also before it is asked for again.
+    write(&mut rig, leader, "more");
+    assert_eq!(compacted(&mut rig, leader, Keep::ForFollowers), index);
+    rig.turns(10, true);
+    assert_eq!(offered(&mut rig), 1);
+    // Who is fetching it goes on, and is not told again.
+    rig.at(leader).shard.node_gone(NodeId(4));
+    rig.turns(10, true);
+    assert_eq!(offered(&mut rig), 1);
+    rig.at(4).shard.image_fetched(member(9), index, true);
+    rig.turns(10, true);
+    assert_eq!(rig.at(4).installs.len(), 1);
+    let status = rig.at(4).shard.status(GROUP).expect("it is here");
+    assert!(status.applied > index, "what came behind it as well");
+}
+
+#[test]
 fn an_image_that_was_replaced_while_it_was_fetched_is_not_used() {
     let mut rig = Rig::new(3, 1, &Options::default());
     let leader = rig.elect();
