@@ -31,7 +31,8 @@ pub struct Plan {
     pub steps: Vec<Move>,
     /// All was looked at, and nothing follows.
     pub is_whole: bool,
-    /// Groups of tables whose members are not those that are wished, as far as anybody knows.
+    /// Groups of tables whose members are not those that are wished, as far as anybody knows, and
+    /// leads that are on their way.
     pub under_way: usize,
     /// Groups without a leader that was heard, of which nothing moves.
     pub unheard: usize,
@@ -68,7 +69,7 @@ pub fn plan(state: &State, live: &Live) -> Plan {
     let is_seen = planner.looks_left > 0 && planner.steps.len() < STEPS_MAX;
     Plan {
         is_whole: is_seen && unheard == 0,
-        under_way: planner.model.under_way,
+        under_way: planner.model.under_way + live.leads_under_way(),
         unheard,
         steps: planner.steps,
     }
@@ -95,7 +96,7 @@ pub fn round(state: &State, live: &Live) -> Round {
     }
     let knows_all = planner.model.unheard == 0 && planner.looks_left > 0;
     let mut round = Round {
-        is_done: planner.steps.is_empty() && under_way == 0 && knows_all,
+        is_done: planner.steps.is_empty() && under_way + live.leads_under_way() == 0 && knows_all,
         ..Round::default()
     };
     for step in planner.steps {

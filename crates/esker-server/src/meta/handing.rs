@@ -45,12 +45,24 @@ impl Handings {
         self.0.retain(|_, one| now_ms - one.1 < TRY_AGAIN_MS);
     }
 
+    /// How many are under way.
+    pub(crate) fn under_way(&self, now_ms: u64) -> usize {
+        let began = self.0.values().map(|one| one.1);
+        began
+            .filter(|began_ms| is_under_way(*began_ms, now_ms))
+            .count()
+    }
+
     /// How the lead of that group fares, if it was to be handed over.
     pub(crate) fn of(&self, group: GroupId, now_ms: u64) -> Option<Handing> {
         let (to, began_ms) = *self.0.get(&group)?;
-        Some(match now_ms - began_ms < UNDER_WAY_MS {
+        Some(match is_under_way(began_ms, now_ms) {
             true => Handing::UnderWay(to),
             false => Handing::Failed,
         })
     }
+}
+
+fn is_under_way(began_ms: u64, now_ms: u64) -> bool {
+    now_ms - began_ms < UNDER_WAY_MS
 }

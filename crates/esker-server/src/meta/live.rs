@@ -227,6 +227,11 @@ impl Live {
         self.handings.of(group, self.watched_ms)
     }
 
+    /// How many leads are on their way.
+    pub fn leads_under_way(&self) -> usize {
+        self.handings.under_way(self.watched_ms)
+    }
+
     /// Whether so much time has passed since this was true the last time.
     pub(crate) fn is_balance_due(&mut self, every_ms: u64) -> bool {
         let is_due = self.watched_ms >= self.balanced_ms + every_ms;

@@ -233,9 +233,14 @@ fn a_lead_on_its_way_is_not_handed_over_twice() {
     for (group, to) in first {
         trial.live.hand_over(group, to);
     }
+    trial.live.ask_balance(true);
     for _ in 0..4 {
         trial.hear();
-        assert_eq!(round(&trial.state, &trial.live).leads, []);
+        let now = round(&trial.state, &trial.live);
+        assert_eq!((now.leads, now.is_done), (Vec::new(), false));
+        // Who waits for the end of a balance waits for those two.
+        let left = plan(&trial.state, &trial.live);
+        assert_eq!((left.steps.len(), left.under_way), (0, 2));
     }
     // An heir that does not take it: others are asked, and that group not for a minute.
     trial.hear();
