@@ -12,6 +12,7 @@ pub mod primitives;
 pub mod signal;
 pub mod process;
 pub mod pool;
+pub mod joint_work;
 pub mod random;
 pub mod pages;
 pub mod spare_pages;

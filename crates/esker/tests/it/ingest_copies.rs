@@ -163,3 +163,51 @@ fn and_so_is_a_set_that_comes_in_by_name() {
 fn and_so_is_one_that_is_copied_for_want_of_second_names() {
     sweep(Compression::Searchable, Way::Unlinked);
 }
+
+#[test]
+fn whoever_of_two_threads_comes_to_a_damaged_file_nothing_is_changed() {
+    // Each file of a set in turn, on real threads, brought in each way.
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let mut options = KeyspaceOptions::default();
+    options.sst.compression = BLOCKS;
+    options.sst.file_size_bytes = 64 << 10;
+    let mut writer = SstWriter::create(path("set"), options).unwrap();
+    let mut random = Random::new(7);
+    for number in 0..500_u32 {
+        writer
+            .put(number.to_be_bytes(), random.bytes(1000))
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    let names_in = |name: &str| {
+        let entries = std::fs::read_dir(path(name)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".sst")).collect();
+        names.sort();
+        names
+    };
+    let files = names_in("set");
+    assert!(files.len() > 6, "{files:?}");
+    let db = Db::open(path("db")).unwrap();
+    let ways = [Transfer::Copy, Transfer::Link, Transfer::Move];
+    for (file, way) in files.iter().zip(ways.into_iter().cycle()) {
+        let file = path("set").join(file);
+        let whole = std::fs::read(&file).unwrap();
+        let mut damaged = whole.clone();
+        damaged[20_000] ^= 4;
+        std::fs::write(&file, &damaged).unwrap();
+        let refused = db.ingest(path("set"), &IngestOptions::default().transfer(way));
+        assert_eq!(
+            refused.unwrap_err().kind(),
+            ErrorKind::Corruption,
+            "{way:?}"
+        );
+        assert!(names_in("db").is_empty(), "{way:?}");
+        assert_eq!(names_in("set"), files);
+        std::fs::write(&file, &whole).unwrap();
+    }
+    db.ingest(path("set"), &IngestOptions::default()).unwrap();
+    assert_eq!(db.iter().unwrap().count(), 500);
+    assert!(db.verify().unwrap().is_whole());
+}

@@ -22,12 +22,13 @@ use crate::db::core::Core;
 use crate::db::flush_barrier::Turn;
 use crate::db::format_raise::raise_format;
 use crate::db::ingest::booking::{book, may_begin};
+use crate::db::ingest::bringing::Transfer;
 use crate::db::ingest::file_set::{FileSet, Maker};
 use crate::db::ingest::held_writers::HeldWriters;
 use crate::db::ingest::placing::{Place, Prepared, may_stay, prepare};
 use crate::db::ingest::source::{SetFiles, Source};
 use crate::db::ingest::sst_writer::FileSetSummary;
-use crate::db::ingest::staging::{Staged, StagedRun, Transfer, remove_sets};
+use crate::db::ingest::staging::{Staged, StagedRun, remove_sets};
 use crate::db::install::install;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::manual::flush_unless_parked;
@@ -120,7 +121,10 @@ pub fn ingest(
         let mut staged = Staged::new(core, options.verify);
         for source in sources.iter().filter(|_| options.verify) {
             match may_stay(source, options.place)? {
-                true => staged.bring_checked(&source.files, options.transfer)?,
+                true => {
+                    let brought = staged.bring(&source.files, options.transfer);
+                    brought.map_err(|error| source.files.in_set(error))?;
+                }
                 false => source.files.verify(core)?,
             }
         }

@@ -15,6 +15,7 @@ pub mod exporting;
 pub mod source;
 pub mod rewriting;
 pub mod copies;
+pub mod bringing;
 pub mod staging;
 pub mod placing;
 pub mod held_writers;

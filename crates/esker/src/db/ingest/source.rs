@@ -26,6 +26,7 @@ pub const CACHE_BYTES: usize = 1 << 20;
 const WRITER_SPAN_MAX: u64 = 1;
 
 /// The files of one keyspace of a set, checked by themselves.
+#[derive(Clone)]
 pub struct SetFiles {
     /// The directory of the set.
     pub dir: PathBuf,

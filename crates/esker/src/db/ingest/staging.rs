@@ -8,29 +8,15 @@ use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, Level};
 use crate::db::core::Core;
 use crate::db::file_deletion;
-use crate::db::ingest::copies::Copies;
+use crate::db::ingest::bringing::{Bringing, Transfer, path_of};
 use crate::db::ingest::file_set::LIST_NAME;
 use crate::db::ingest::source::{SetFiles, Source};
 use crate::db::job_events::note_made;
-use crate::env::copy::link;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::adoption::Adoption;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::Run;
-
-/// How the files of a set come into the directory of the database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Transfer {
-    /// By second names, which take no time and no space; by copies where the file system has no
-    /// such names, or is another one. Both go on as if they were alone.
-    #[default]
-    Link,
-    /// By copies, which are made durable.
-    Copy,
-    /// As by [`Transfer::Link`]; when all of it is in the database the set is removed.
-    Move,
-}
 
 /// A run of files that lie in the directory of the database.
 pub struct StagedRun {
@@ -43,18 +29,18 @@ pub struct StagedRun {
 /// Files that lie in the directory of the database and belong to no version of it. When this is
 /// dropped they are removed, unless they were installed.
 pub struct Staged<'a> {
-    core: &'a Core,
+    core: &'a Arc<Core>,
     numbers: Vec<FileNumber>,
-    /// Whether every block of a copy is checked.
+    /// Whether every block of what is brought is checked.
     is_checking: bool,
     /// What is here and was not asked for yet, by where it came from.
     brought: HashMap<PathBuf, Vec<FileNumber>>,
 }
 
 impl<'a> Staged<'a> {
-    /// None yet. With `is_checking` every block of a copy is held against its checksum as it is
-    /// made: what was read of the set before may be another thing by then.
-    pub fn new(core: &'a Core, is_checking: bool) -> Staged<'a> {
+    /// None yet. With `is_checking` every block of what is brought is held against its checksum, as
+    /// what it is here: what was read of the set before may be another thing by then.
+    pub fn new(core: &'a Arc<Core>, is_checking: bool) -> Staged<'a> {
         Staged {
             core,
             numbers: Vec::new(),
@@ -63,52 +49,45 @@ impl<'a> Staged<'a> {
         }
     }
 
-    /// Brings the files of a set here, and reads every block of them and holds it against its
-    /// checksum; of what is copied each byte is read once for both. [`Staged::take`] finds them.
+    /// Brings the files of a set here; with a check each of their blocks is held against its
+    /// checksum, and of what is copied each byte is read once for both. [`Staged::take`] finds
+    /// them.
     ///
     /// Errors: `Corruption` for files that are damaged; those of making names and copies.
-    pub fn bring_checked(&mut self, source: &SetFiles, transfer: Transfer) -> Result<()> {
-        let mut copies = Copies::new(self.core, source);
+    pub fn bring(&mut self, source: &SetFiles, transfer: Transfer) -> Result<()> {
+        let bringing = Bringing {
+            core: Arc::clone(self.core),
+            source: source.clone(),
+            transfer,
+            is_checking: self.is_checking,
+        };
+        let mut coming = Vec::new();
         for (_, record) in source.levels().files() {
-            let brought = self.bring(record, transfer, &mut copies);
-            let (number, is_linked) = brought.map_err(|error| source.in_set(error))?;
-            if is_linked {
-                // By its name here, which nobody else gives to another file.
-                let checked = source.verify_file(self.core, &self.path(number), record);
-                checked.map_err(|error| source.in_set(error))?;
-            }
-            let here = self.brought.entry(source.path(record)).or_default();
+            let number = self.number_unlike(record.binding().bound);
+            coming.push((Arc::clone(record), number));
+        }
+        bringing.bring(coming.clone())?;
+        for (record, number) in coming {
+            let here = self.brought.entry(source.path(&record)).or_default();
             here.push(number);
         }
-        copies.finish().map_err(|error| source.in_set(error))
+        Ok(())
     }
 
-    // Brings a file here under a new number; says which, and whether it is a second name.
-    fn bring(
-        &mut self,
-        record: &FileRecord,
-        transfer: Transfer,
-        copies: &mut Copies<'_>,
-    ) -> Result<(FileNumber, bool)> {
-        self.core.gate.check_write()?;
-        let fs = &*self.core.env.fs;
-        let number = self.number_unlike(record.binding().bound);
-        let (path, target) = (copies.source.path(record), self.path(number));
-        let is_linked = transfer != Transfer::Copy && link(fs, &path, &target)?;
-        match is_linked {
-            // Whoever carried the set here may have left it in the page cache.
-            true => fs.sync_file(&target)?,
-            false => copies.copy(record, target, self.is_checking)?,
-        }
-        Ok((number, is_linked))
-    }
-
-    /// Brings the files of a set here; gives for each of its runs what the manifest is to say of
-    /// its files, but for their sequence numbers, which are still those of the set.
+    /// Brings the files of a set here, unless they were brought; gives for each of its runs what
+    /// the manifest is to say of its files, but for their sequence numbers, which are still those
+    /// of the set. Errors as of [`Staged::bring`].
     pub fn take(&mut self, source: &SetFiles, transfer: Transfer) -> Result<Vec<StagedRun>> {
+        let is_here = |record: &FileRecord| {
+            let here = self.brought.get(&source.path(record));
+            here.is_some_and(|numbers| !numbers.is_empty())
+        };
+        if !source.levels().files().all(|(_, record)| is_here(record)) {
+            self.bring(source, transfer)?;
+        }
         let mut runs = Vec::new();
         for (level, run) in source.levels().all_runs() {
-            let files = self.take_run(source, run, transfer)?;
+            let files = self.take_run(source, run)?;
             runs.push(StagedRun { level, files });
         }
         self.core.env.fs.sync_dir(&self.core.dir)?;
@@ -125,7 +104,10 @@ impl<'a> Staged<'a> {
         let mut files = Vec::new();
         for record in written {
             let number = self.number_unlike(record.number);
-            fs.rename(&self.path(record.number), &self.path(number))?;
+            fs.rename(
+                &path_of(self.core, record.number),
+                &path_of(self.core, number),
+            )?;
             files.push(FileRecord {
                 number,
                 passing: None,
@@ -141,26 +123,12 @@ impl<'a> Staged<'a> {
         Ok(StagedRun { level, files })
     }
 
-    fn take_run(
-        &mut self,
-        source: &SetFiles,
-        run: &Run,
-        transfer: Transfer,
-    ) -> Result<Vec<FileRecord>> {
+    fn take_run(&mut self, source: &SetFiles, run: &Run) -> Result<Vec<FileRecord>> {
         let mut taken = Vec::new();
         let cache = Arc::new(ShardedCache::new(0));
-        let mut copies = Copies::new(self.core, source);
-        let mut numbers = Vec::new();
         for record in run.files() {
-            let brought = self.brought.get_mut(&source.path(record));
-            let number = match brought.and_then(Vec::pop) {
-                Some(number) => number,
-                None => self.bring(record, transfer, &mut copies)?.0,
-            };
-            numbers.push(number);
-        }
-        copies.finish()?;
-        for (record, number) in run.files().iter().zip(numbers) {
+            let here = self.brought.get_mut(&source.path(record));
+            let number = here.and_then(Vec::pop).expect("the set was brought");
             let binding = record.binding();
             let stored = binding
                 .renumbering
@@ -204,10 +172,6 @@ impl<'a> Staged<'a> {
         }
         self.numbers.push(number);
         number
-    }
-
-    fn path(&self, number: FileNumber) -> PathBuf {
-        self.core.dir.join(FileName::Sst(number).to_string())
     }
 }
 
