@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::base::types::error::Result;
 use crate::db::handle::Db;
 use crate::db::ingest::adopting::{self, IngestOptions, Part};
+use crate::db::ingest::by_name;
 use crate::db::ingest::exporting;
 use crate::db::ingest::sst_writer::FileSetSummary;
 use crate::db::keyspace_handle::Keyspace;
@@ -199,6 +200,6 @@ impl Db {
         dir: impl AsRef<Path>,
         options: &IngestOptions,
     ) -> Result<(FileSetSummary, Vec<String>)> {
-        adopting::ingest_by_name(self.database().core(), dir.as_ref(), options)
+        by_name::ingest_by_name(self.database().core(), dir.as_ref(), options)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use arc_swap::{ArcSwap, Guard};
 
@@ -232,5 +232,14 @@ impl Keyspaces {
     /// Waits for a running creation or drop, and keeps others away while the guard lives.
     pub fn change(&self) -> MutexGuard<'_, ()> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`Keyspaces::change`], for who must not wait: `None` while somebody else changes them.
+    pub fn try_change(&self) -> Option<MutexGuard<'_, ()>> {
+        match self.changing.try_lock() {
+            Ok(changing) => Some(changing),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }

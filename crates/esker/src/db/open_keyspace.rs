@@ -300,6 +300,16 @@ pub fn find_or_create(
         take_retain_rule(core, &parts, options.as_ref())?;
         return Ok(parts);
     }
+    create(core, name, options)
+}
+
+/// Creates the keyspace of that name, which is none and not too long, as [`find_or_create`]. Only
+/// while `changing` is held.
+pub fn create(
+    core: &Core,
+    name: &str,
+    options: Option<KeyspaceOptions>,
+) -> Result<Arc<KeyspaceParts>> {
     let version = core.history.current();
     if version.keyspaces.len() >= KEYSPACE_COUNT_MAX {
         let message = format!("a database has at most {KEYSPACE_COUNT_MAX} keyspaces");

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
 
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::Fs;
@@ -802,4 +802,42 @@ fn a_set_that_somebody_carried_there_is_made_durable_before_it_counts() {
     let db = open(&dark.env());
     assert_eq!(entries(&db), whole);
     assert!(db.verify().unwrap().is_whole());
+}
+
+#[test]
+fn what_changes_behind_the_check_is_not_taken_in_by_name_either() {
+    // A bit of a file turns over when its second name is made: the keyspaces it is for are there,
+    // or none is.
+    for is_there in [false, true] {
+        let world = SimWorld::new(1);
+        let maker = Db::builder("/maker").env(world.env()).open().unwrap();
+        let ships = maker.keyspace("ships").unwrap();
+        for number in 0..200 {
+            ships.put(key(number), [7; 90]).unwrap();
+        }
+        ships.export("/set").unwrap();
+        let is_turned = Arc::new(AtomicBool::new(false));
+        let turned = Arc::clone(&is_turned);
+        let eye: Eye = Arc::new(move |sim: &SimFs, doing: &str| {
+            let is_link = doing.starts_with("link") && doing.ends_with(".sst");
+            if is_link && !turned.swap(true, Ordering::SeqCst) {
+                let names = sim.list(Path::new("/set")).unwrap();
+                let name = names.iter().find(|name| name.ends_with(".sst")).unwrap();
+                flip(sim, &Path::new("/set").join(name), 100);
+            }
+        });
+        let watched = WatchedFs::new(&world.fs, Some(eye), Lie::None);
+        let env = world.env_with(Arc::new(watched));
+        let db = open(&env);
+        if is_there {
+            db.keyspace("ships").unwrap();
+        }
+        let before = (db.keyspaces(), listing(&env, "/db"));
+        let error = db
+            .ingest_by_name("/set", &IngestOptions::default())
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
+        assert!(is_turned.load(Ordering::SeqCst), "it was linked");
+        assert_eq!((db.keyspaces(), listing(&env, "/db")), before);
+    }
 }

@@ -23,7 +23,7 @@ use crate::db::flush_barrier::Turn;
 use crate::db::format_raise::raise_format;
 use crate::db::ingest::booking::{book, may_begin};
 use crate::db::ingest::bringing::Transfer;
-use crate::db::ingest::file_set::{FileSet, Maker};
+use crate::db::ingest::file_set::Maker;
 use crate::db::ingest::held_writers::HeldWriters;
 use crate::db::ingest::placing::{Place, Prepared, may_stay, prepare};
 use crate::db::ingest::source::{SetFiles, Source};
@@ -32,7 +32,6 @@ use crate::db::ingest::staging::{Staged, StagedRun, remove_sets};
 use crate::db::install::install;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::manual::flush_unless_parked;
-use crate::db::open_keyspace::{find_or_create, known_rule};
 use crate::db::snapshots::SnapshotOwner;
 use crate::db::write_control;
 use crate::store::version::apply::apply;
@@ -120,63 +119,40 @@ pub fn ingest(
         let _job = book(core)?;
         let mut staged = Staged::new(core, options.verify);
         for source in sources.iter().filter(|_| options.verify) {
-            match may_stay(source, options.place)? {
-                true => {
-                    let brought = staged.bring(&source.files, options.transfer);
-                    brought.map_err(|error| source.files.in_set(error))?;
-                }
-                false => source.files.verify(core)?,
-            }
+            let is_staying = may_stay(source, options.place)?;
+            check(
+                core,
+                (&source.files, is_staying),
+                options.transfer,
+                &mut staged,
+            )?;
         }
         take_in(core, &sources, options, staged)
     })
 }
 
-/// Takes all keyspaces of the set in `dir` in, each into the one of its name, which is made with
-/// the settings that it had where it is not there. Gives their names too.
+/// Reads every block of a set before anything changes: those of files that are to stay as they are
+/// by their names here, once they have them.
 ///
-/// Errors: as [`ingest`]; those of making keyspaces. The set is checked before one is made; those
-/// that were made when another error comes stay, empty, as others may have opened them.
-pub fn ingest_by_name(
-    core: &Arc<Core>,
-    dir: &Path,
-    options: &IngestOptions,
-) -> Result<(FileSetSummary, Vec<String>)> {
-    may_begin(core)?;
-    user_code::told(|| {
-        let orders = core.history.current().comparators.clone();
-        let set = FileSet::read(&*core.env.fs, dir, &orders)?;
-        let states = set.version.keyspaces.values();
-        let names: Vec<String> = states.map(|state| state.name.to_string()).collect();
-        let mut checked = Vec::new();
-        for name in &names {
-            let files = SetFiles::open(core, (dir, Some(name)))?;
-            if options.verify {
-                files.verify(core)?;
-            }
-            known_rule(&files.state, &core.merge_rules)?;
-            checked.push(files);
+/// Errors: `Corruption` for files that are damaged; those of making names and copies.
+pub fn check(
+    core: &Core,
+    (files, is_staying): (&SetFiles, bool),
+    transfer: Transfer,
+    staged: &mut Staged<'_>,
+) -> Result<()> {
+    match is_staying {
+        true => {
+            let brought = staged.bring(files, transfer);
+            brought.map_err(|error| files.in_set(error))
         }
-        let mut sources = Vec::new();
-        for (files, name) in checked.into_iter().zip(&names) {
-            let target = match core.keyspaces.find(name) {
-                Some(target) => target,
-                None => {
-                    let mut asked = files.state.asked()?;
-                    asked.merge = known_rule(&files.state, &core.merge_rules)?;
-                    find_or_create(core, name, Some(asked))?
-                }
-            };
-            sources.push(files.goes_to(target)?);
-        }
-        let _job = book(core)?;
-        let taken = take_in(core, &sources, options, Staged::new(core, options.verify))?;
-        Ok((taken, names))
-    })
+        false => files.verify(core),
+    }
 }
 
-// Whoever calls this is on the books.
-fn take_in<'a>(
+/// Takes sets in of which those that were to be checked are, as [`ingest`]. Whoever calls this is
+/// on the books.
+pub fn take_in<'a>(
     core: &'a Arc<Core>,
     sources: &[Source],
     options: &IngestOptions,

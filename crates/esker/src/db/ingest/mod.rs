@@ -20,3 +20,4 @@ pub mod staging;
 pub mod placing;
 pub mod held_writers;
 pub mod adopting;
+pub mod by_name;

@@ -6,7 +6,7 @@ use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::db::core::Core;
 use crate::db::ingest::bringing::Transfer;
 use crate::db::ingest::rewriting::rewrite;
-use crate::db::ingest::source::Source;
+use crate::db::ingest::source::{SetFiles, Source};
 use crate::db::ingest::staging::{Staged, StagedRun};
 use crate::db::keyspace_time::files_unix_ms;
 use crate::db::snapshots::{Pin, SnapshotOwner};
@@ -110,10 +110,14 @@ pub fn prepare<'a>(
 ///
 /// Errors: those of reading what it holds.
 pub fn may_stay(source: &Source, place: Place) -> Result<bool> {
-    // Segments of another database's value log cannot be named here.
-    let can_stay = !source.files.has_values() && source.files.seqno_span() <= SEQNO_SPAN_MAX;
     let condition = condition_to_stay(source, place);
-    Ok(can_stay && condition.holds(source)? && has_no_memtables(source))
+    Ok(may_stay_in_new(&source.files) && condition.holds(source)? && has_no_memtables(source))
+}
+
+/// Whether they may in a keyspace that is not there yet.
+pub fn may_stay_in_new(files: &SetFiles) -> bool {
+    // Segments of another database's value log cannot be named here.
+    !files.has_values() && files.seqno_span() <= SEQNO_SPAN_MAX
 }
 
 fn condition_to_stay(source: &Source, place: Place) -> Condition<'static> {
