@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::Fs;
@@ -11,7 +11,7 @@ use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::{CrashMode, FaultFs, SimFs, SimWorld};
 use esker::{
     Comparator, Compression, CustomComparator, Db, ErrorKind, IngestOptions, Keyspace,
-    KeyspaceOptions, Place, RepairOptions, SstWriter, Transfer, merge, repair_in,
+    KeyspaceOptions, Place, RepairOptions, SstWriter, Transfer, WriteOptions, merge, repair_in,
 };
 
 use crate::stored_bytes::flip;
@@ -840,4 +840,50 @@ fn what_changes_behind_the_check_is_not_taken_in_by_name_either() {
         assert!(is_turned.load(Ordering::SeqCst), "it was linked");
         assert_eq!((db.keyspaces(), listing(&env, "/db")), before);
     }
+}
+
+#[test]
+fn nobody_elsewhere_waits_while_a_set_is_written_anew() {
+    // Each time that it was, somebody has written to what it was held against: at last it is done
+    // under a lock of the keyspace, and then only who was prepared before can.
+    let world = SimWorld::new(1);
+    let opened: Arc<OnceLock<(Db, Keyspace)>> = Arc::default();
+    let (seen, count) = (Arc::clone(&opened), Arc::new(AtomicU64::new(0)));
+    let counted = Arc::clone(&count);
+    let eye: Eye = Arc::new(move |_: &SimFs, doing: &str| {
+        // What is written anew for an ingest is given a new name, and nothing else is.
+        if !(doing.starts_with("rename") && doing.ends_with(".sst")) {
+            return;
+        }
+        let (db, apart) = seen.get().unwrap();
+        let mut batch = db.batch();
+        batch.put(apart, "a", "1");
+        let at_once = WriteOptions {
+            no_wait: true,
+            ..WriteOptions::default()
+        };
+        batch.commit_with(at_once).unwrap();
+        match counted.fetch_add(1, Ordering::SeqCst) {
+            round @ 0..2 => db.put(key(10 + round as u32), "own").unwrap(),
+            2 => db.commit_prepared("one").unwrap(),
+            _ => {}
+        }
+    });
+    let watched = WatchedFs::new(&world.fs, Some(eye), Lie::None);
+    let db = open(&world.env_with(Arc::new(watched)));
+    let apart = db.keyspace("apart").unwrap();
+    write_puts(&world.env(), "/set", 0..30, 1, "n");
+    db.put(key(5), "own").unwrap();
+    let mut tx = db.begin();
+    tx.put(&db, key(20), "prepared").unwrap();
+    drop(tx.prepare("one").unwrap());
+    opened.set((db.clone(), apart)).ok().unwrap();
+    let below = IngestOptions::default().place(Place::Below);
+    assert_eq!(db.ingest("/set", &below).unwrap().entry_count, 26);
+    assert_eq!(count.load(Ordering::SeqCst), 4);
+    for (number, value) in [(5, "own"), (10, "own"), (11, "own"), (20, "prepared")] {
+        assert_eq!(db.get(key(number)).unwrap().unwrap(), value);
+    }
+    assert_eq!(entries(&db).len(), 30);
+    assert!(db.verify().unwrap().is_whole());
 }

@@ -207,8 +207,9 @@ fn prepare_in<'a>(
 // With writers waiting, takes in what is prepared; `false` when something does not fit any more,
 // because it was written to a keyspace meanwhile. On the last try it is prepared once more under
 // locks of the keyspaces, however long who writes to these waits: else it would never end where
-// somebody writes all the time. What even then does not fit, because a prepared transaction was
-// committed, is prepared while all writers wait.
+// somebody writes all the time. Nobody else waits for that. What even then does not fit, because a
+// prepared transaction was committed, is prepared again: no oftener than there are such, for none
+// can be prepared in a keyspace that is locked.
 fn take_prepared_in<'a>(
     core: &'a Arc<Core>,
     (sources, prepared): (&[Source], &mut [Prepared<'a>]),
@@ -228,18 +229,25 @@ fn take_prepared_in<'a>(
     if is_last {
         // Who saw no locks before there were these has written by now.
         core.committer.paused(|_| ());
-        fit(core, (sources, prepared), (how, true), staged)?;
     }
-    let held = HeldWriters::hold(core);
-    if !fit(core, (sources, prepared), (how, is_last), staged)? {
-        return Ok(false);
+    loop {
+        if is_last {
+            fit(core, (sources, prepared), (how, true), staged)?;
+        }
+        let held = HeldWriters::hold(core);
+        if fit(core, (sources, prepared), (how, false), staged)? {
+            refuse_claimed(core, sources, prepared)?;
+            adopt(core, sources, prepared)?;
+            drop(held);
+            drop(locks);
+            drop(turn);
+            return Ok(true);
+        }
+        drop(held);
+        if !is_last {
+            return Ok(false);
+        }
     }
-    refuse_claimed(core, sources, prepared)?;
-    adopt(core, sources, prepared)?;
-    drop(held);
-    drop(locks);
-    drop(turn);
-    Ok(true)
 }
 
 // Flushes what was written to the keyspaces, and prepares anew what does not fit any more; or says

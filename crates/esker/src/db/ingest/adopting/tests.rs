@@ -42,7 +42,7 @@ fn a_view_from_before_gets_nothing_that_is_written_behind_the_files() {
 #[test]
 fn who_writes_is_let_go_on_while_a_set_is_prepared_anew() {
     // Prepared for an empty keyspace, which is not empty any more: twice nothing is done and nobody
-    // is held up; the last time it is prepared once more while writers wait.
+    // is held up; the last time it is prepared once more while its keyspace is locked.
     let env = SimWorld::new(1).env();
     let db = open(&env);
     let core = db.database().core();
