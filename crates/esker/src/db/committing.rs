@@ -8,7 +8,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::db::core::Core;
 use crate::db::lock_refusal::shown;
 use crate::db::txn::own_writes;
-use crate::db::txn::state::{ForUpdate, TransactionState};
+use crate::db::txn::state::TransactionState;
 use crate::db::writing::{self, Heed, Terms, Written};
 use crate::flow::read::newest::Target;
 use crate::flow::write::validation::Unchanged;
@@ -33,7 +33,7 @@ pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions)
     }
     let written = own.written()?;
     let for_update = state.for_update();
-    let mut conditions: Vec<Unchanged<'_>> = for_update.iter().map(ForUpdate::unchanged).collect();
+    let mut conditions = for_update.unchanged();
     if state.isolation() != Isolation::ReadCommitted {
         let written = written.iter();
         conditions.extend(written.map(|written| unchanged(written, state)));
@@ -72,18 +72,6 @@ pub fn unchanged<'a>(written: &'a own_writes::Written, state: &TransactionState)
         current: &written.keyspace.current,
         target: written.what.target(),
         seen: state.seen(),
-    }
-}
-
-impl ForUpdate {
-    /// That nobody has written to it.
-    pub fn unchanged(&self) -> Unchanged<'_> {
-        Unchanged {
-            keyspace: self.parts.id,
-            current: &self.parts.current,
-            target: Target::Key(&self.key),
-            seen: self.seen,
-        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::db::core::Core;
 use crate::db::format_raise::raise_format;
 use crate::db::space;
 use crate::db::txn::locks::owned_locks::OwnedLocks;
-use crate::db::txn::state::{ForUpdate, TransactionState};
+use crate::db::txn::state::TransactionState;
 use crate::db::writing;
 use crate::flow::read::newest::Target;
 use crate::flow::write::active::Applied;
@@ -82,7 +82,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
     let for_update = state.for_update();
     raise_format(core, format_of(own.batch()))?;
     // Those that are no writes of its own first: they are claimed besides.
-    let mut conditions: Vec<Unchanged<'_>> = for_update.iter().map(ForUpdate::unchanged).collect();
+    let mut conditions = for_update.unchanged();
     let for_update_count = conditions.len();
     if state.isolation() != Isolation::ReadCommitted {
         let written = written.iter();

@@ -11,4 +11,5 @@ pub mod locks;
 pub mod live;
 pub mod own_writes;
 pub mod read_set;
+pub mod for_update;
 pub mod state;

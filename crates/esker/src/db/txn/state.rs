@@ -10,6 +10,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::snapshots::Ticket;
+use crate::db::txn::for_update::ForUpdate;
 use crate::db::txn::locks::owned_locks::{LockMark, OwnedLocks};
 use crate::db::txn::own_writes::OwnWrites;
 use crate::db::txn::read_set::{ReadSet, ScanRecorder};
@@ -31,7 +32,7 @@ pub struct TransactionState {
     chosen: Option<SeqNo>,
     own: Mutex<OwnWrites>,
     reads: ReadSet,
-    for_update: Mutex<Vec<ForUpdate>>,
+    for_update: Mutex<ForUpdate>,
 }
 
 /// The locks of a transaction.
@@ -40,16 +41,6 @@ pub struct TransactionLocks {
     pub owned: OwnedLocks,
     /// Whether every write that was under way when the first of them was taken is visible by now.
     pub has_passed: bool,
-}
-
-/// A key that was read to be written.
-pub struct ForUpdate {
-    /// Its keyspace.
-    pub parts: Arc<KeyspaceParts>,
-    /// The key.
-    pub key: Vec<u8>,
-    /// The number at which it was read.
-    pub seen: SeqNo,
 }
 
 impl TransactionState {
@@ -193,16 +184,12 @@ impl TransactionState {
 
     /// A key is read at `seen` to be written.
     pub fn reads_for_update(&self, parts: &Arc<KeyspaceParts>, key: &[u8], seen: SeqNo) {
-        self.for_update().push(ForUpdate {
-            parts: Arc::clone(parts),
-            key: key.to_vec(),
-            seen,
-        });
+        self.for_update().push(parts, key, seen);
     }
 
     /// The keys that were read to be written.
-    pub fn for_update(&self) -> MutexGuard<'_, Vec<ForUpdate>> {
-        // Its changes are pushes.
+    pub fn for_update(&self) -> MutexGuard<'_, ForUpdate> {
+        // Its changes are pushes, each of which counts from its last step on.
         self.for_update
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
