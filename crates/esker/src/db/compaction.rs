@@ -15,6 +15,7 @@ use crate::db::space;
 use crate::db::work::WorkState;
 use crate::flow::compact::leveled::CompactionPicker;
 use crate::flow::compact::plan::Plan;
+use crate::flow::compact::recompression::Remainder;
 use crate::flow::read::view::View;
 use crate::flow::values::garbage::Holdings;
 
@@ -166,6 +167,26 @@ pub fn begin_range(
     parts: &Arc<KeyspaceParts>,
     range: &KeyRange,
 ) -> Result<Option<Running>> {
+    begin_within(core, parts, range, |picker| picker.pick_range(range))
+}
+
+/// Picks and books what comes next of such a merge, where it goes by the piece. As [`begin_range`].
+pub fn begin_rest(
+    core: &Arc<Core>,
+    parts: &Arc<KeyspaceParts>,
+    remainder: &Remainder,
+) -> Result<Option<Running>> {
+    begin_within(core, parts, &remainder.range, |picker| {
+        picker.pick_rest(remainder)
+    })
+}
+
+fn begin_within(
+    core: &Arc<Core>,
+    parts: &Arc<KeyspaceParts>,
+    range: &KeyRange,
+    pick: impl FnOnce(&CompactionPicker<'_>) -> Option<Plan>,
+) -> Result<Option<Running>> {
     let room_bytes = match core.gate.full() {
         Some(_) => space::room_for_compaction(core),
         // It may need less than its plan says, and nothing breaks if it needs more.
@@ -177,7 +198,7 @@ pub fn begin_range(
     let view = parts.current.view();
     let options = parts.options();
     let picker = picker_of(core, parts, &options, &view, &state);
-    match picker.pick_range(range) {
+    match pick(&picker) {
         Some(plan) if plan.space_needed_bytes() > room_bytes => Err(no_room(&plan, room_bytes)),
         Some(plan) => {
             let threads = core.env.pool.thread_count();

@@ -23,6 +23,7 @@ use crate::db::space;
 use crate::db::training;
 use crate::db::worker;
 use crate::db::write_control;
+use crate::flow::compact::recompression::Remainder;
 use crate::flow::current::Sealed;
 use crate::flow::write::live_table::LiveTable;
 
@@ -179,20 +180,37 @@ fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRa
         let all = state.left_out.take_all();
         state.try_again(all);
     }
-    let begun = core.work.wait_for(&*core.env.pool, || {
-        core.gate.check_upkeep()?;
-        // So is the rule asked, even if one fails over it whose end this waits for.
+    // So is the rule asked, even if one fails over it whose end this waits for.
+    let mut begun = begin_when_free(core, || {
         parts.retained.begin_anew();
-        match compaction::begin_range(core, parts, range) {
-            // Automatic compactions are held back, so the one in the way ends soon.
+        compaction::begin_range(core, parts, range)
+    })?;
+    let mut left = Some(Remainder {
+        range: range.clone(),
+        is_merged: false,
+    });
+    while let Some(running) = begun.take() {
+        left = left.and_then(|before| running.remainder(before));
+        run_here(core, running)?;
+        if let Some(remainder) = &left {
+            begun = begin_when_free(core, || compaction::begin_rest(core, parts, remainder))?;
+        }
+    }
+    collect(core, parts)
+}
+
+// Automatic compactions are held back, so one that is in the way ends soon.
+fn begin_when_free(
+    core: &Arc<Core>,
+    begin: impl Fn() -> Result<Option<Running>>,
+) -> Result<Option<Running>> {
+    core.work.wait_for(&*core.env.pool, || {
+        core.gate.check_upkeep()?;
+        match begin() {
             Err(busy) if busy.kind() == ErrorKind::Busy => Ok(None),
             begun => begun.map(Some),
         }
-    })?;
-    if let Some(running) = begun {
-        run_here(core, running)?;
-    }
-    collect(core, parts)
+    })
 }
 
 // What the merge found overwritten may leave segments of the value log mostly dead.

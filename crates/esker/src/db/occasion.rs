@@ -64,6 +64,9 @@ fn may_recompress(
     state: &WorkState,
     free_threads: usize,
 ) -> bool {
+    if state.rest.is_closing() {
+        return false;
+    }
     let has_thread = free_threads > 1 || state.compaction_count == 0;
     let is_wanted = has_thread && picker.is_searchable_wanted && !is_pressed(parts);
     is_wanted && !parts.dictionary_policy.is_training()

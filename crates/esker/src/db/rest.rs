@@ -8,6 +8,7 @@
 pub struct Rest {
     watch: Watch,
     is_settling: bool,
+    is_closing: bool,
 }
 
 /// Who looks.
@@ -85,9 +86,16 @@ impl Rest {
         self.is_settling
     }
 
-    /// Lets the limits of rest hold, for who closes the database.
+    /// Lets the limits of rest hold, for who closes the database and waits.
     pub fn settle_at_close(&mut self) {
         self.is_settling = true;
+        self.is_closing = true;
+    }
+
+    /// Whether somebody waits for that, to close the database: what can as well be done after the
+    /// next opening is not done then.
+    pub fn is_closing(&self) -> bool {
+        self.is_closing
     }
 
     /// A look ended, which wants another if it `has_more`. The timer that is to follow is noted.

@@ -22,7 +22,7 @@ use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 use crate::flow::compact::job::{JobContext, MayGoOn, Part, PartResult, edit_of, run_part, split};
 use crate::flow::compact::plan::{Claim, Plan};
-use crate::flow::compact::recompression::effort;
+use crate::flow::compact::recompression::{Remainder, effort};
 use crate::flow::compaction_iterator::Tally;
 use crate::flow::output::Phrasing;
 use crate::flow::read::view::View;
@@ -122,22 +122,24 @@ pub fn book(
     }
 }
 
-// When a compaction is given up half done: what can wait gives way (`Busy`) to what cannot.
-fn may_go_on(core: &Core, parts: &Arc<KeyspaceParts>, plan: &Plan) -> MayGoOn {
-    let gate = Arc::clone(&core.gate);
+// When a compaction is given up half done: what can wait gives way (`Busy`) to what cannot, and to
+// who closes the database.
+fn may_go_on(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, plan: &Plan) -> MayGoOn {
+    let core = Arc::clone(core);
     let giving_way = (plan.reason == CompactionReason::Recompression).then(|| Arc::clone(parts));
     Arc::new(move || {
-        gate.check_read()?;
-        match giving_way.as_deref().is_some_and(is_pressed) {
-            true => Err(gave_way()),
-            false => Ok(()),
+        core.gate.check_read()?;
+        match &giving_way {
+            Some(parts) if is_pressed(parts) || core.work.state().rest.is_closing() => {
+                Err(gave_way())
+            }
+            _ => Ok(()),
         }
     })
 }
 
 fn gave_way() -> Error {
-    let message =
-        "compression files anew gave way to a merge of level 0; it begins again by itself";
+    let message = "compressing files anew gave way to what cannot wait; it begins again by itself";
     Error::new(ErrorKind::Busy, message)
 }
 
@@ -208,6 +210,18 @@ impl Running {
     /// Bytes of memory that each part takes.
     pub fn part_bytes(&self) -> u64 {
         self.part_bytes
+    }
+
+    /// What is to follow it of what somebody asked for, where that goes by the piece: it is the
+    /// next step of `before`.
+    pub fn remainder(&self, before: Remainder) -> Option<Remainder> {
+        let options = self.keyspace.options();
+        let context = self.context();
+        let is_bottom = context.view.parts().levels.is_bottom(self.plan.output);
+        let is_by_piece = is_bottom && self.keyspace.compression_dictionary().is_some();
+        let is_phrased = context.settings.phrasing.is_some();
+        let is_left = is_by_piece.then_some(before);
+        is_left?.behind(&self.plan, &options.comparator, is_phrased)
     }
 
     /// In how many parts it runs.

@@ -181,3 +181,25 @@ fn level_0_is_compressed_by_the_piece() {
     bytes_at_rest(&world, &db);
     assert_whole(&db);
 }
+
+#[test]
+fn who_compacts_by_hand_gets_it_by_the_piece_too() {
+    // Over runs that overlap: a merge, and then one piece after the other, each adopted by itself.
+    let world = SimWorld::new(4);
+    let db = open(&world, "searchable");
+    db.set("compaction.automatic", "false").unwrap();
+    for first in 0..3 {
+        fill(&db, first, 3);
+        db.flush().unwrap();
+    }
+    let before = counter(&db, "esker_compactions_total");
+    db.compact::<&[u8]>(..).unwrap();
+    assert!(counter(&db, "esker_compactions_total") > before + 8);
+    let state = state(&db);
+    assert_eq!((state.blocks_bytes, state.searchable.len() > 8), (0, true));
+    assert_whole(&db);
+    // There is nothing left to do.
+    let before = counter(&db, "esker_compactions_total");
+    db.compact::<&[u8]>(..).unwrap();
+    assert_eq!(counter(&db, "esker_compactions_total"), before);
+}

@@ -49,7 +49,9 @@ impl CompactionPicker<'_> {
     /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
     ///
     /// Of what is one run there already, from the first to the last file that has anything to lose
-    /// or is not compressed as is wished; all of it where a retain rule is to be asked. `None` when
+    /// or is not compressed as is wished; all of it where a retain rule is to be asked. Where that
+    /// makes searchable files, the first piece of it, and [`CompactionPicker::pick_rest`] has the
+    /// next ones; what has to be merged and is large is made of blocks then (`effort`). `None` when
     /// nothing overlaps, when no file is such a one, or when a running compaction is in the way
     /// ([`CompactionPicker::busy_files`], [`CompactionPicker::is_claimed_within`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
@@ -77,13 +79,22 @@ impl CompactionPicker<'_> {
         let run = &mut inputs.first_mut()?.runs.first_mut()?;
         let first = run.iter().position(has_work);
         let last = run.iter().rposition(has_work);
+        let is_by_piece = self.is_searchable_wanted && is_bottom;
         let kind = match first.zip(last) {
             None if deepest == output => return None,
             None => CompactionKind::Move,
+            Some((first, _)) if deepest == output && is_by_piece => {
+                **run = self.first_piece(run[first..].iter().take_while(|file| has_work(file)));
+                CompactionKind::Merge
+            }
             Some((first, last)) if deepest == output => {
                 // Those between belong to it: what is written may be one file over all of them.
                 **run = run[first..=last].to_vec();
                 CompactionKind::Merge
+            }
+            // It goes by the piece where it comes to lie.
+            Some(_) if is_by_piece && self.first_piece(run.iter()).len() < run.len() => {
+                CompactionKind::Move
             }
             Some(_) => CompactionKind::Merge,
         };

@@ -1,12 +1,15 @@
 //! Which compactions make searchable files, and those that are made for that alone.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use esker_phrase::Effort;
 
 use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::Level;
+use crate::base::types::range::KeyRange;
 use crate::flow::compact::leveled::CompactionPicker;
 use crate::flow::compact::plan::{Input, Plan, hull};
 use crate::flow::compact::score::{Targets, targets};
@@ -28,7 +31,7 @@ const PIECE_FILES: u64 = 2;
 const SETTLED_FACTOR: u64 = 4;
 
 /// Bytes of keys and values that are compressed anew at once, where files have so many bytes.
-pub fn piece_bytes(file_size_bytes: u64) -> u64 {
+fn piece_bytes(file_size_bytes: u64) -> u64 {
     file_size_bytes.saturating_mul(PIECE_FILES)
 }
 
@@ -46,7 +49,7 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &KeyspaceOptions) -> Option
     // it.
     let has_compressed = has_searchable(plan);
     match plan.reason {
-        CompactionReason::Recompression => {
+        CompactionReason::Recompression | CompactionReason::Manual => {
             // What must be merged is merged first, in a tenth of the time, and then compressed by
             // the piece.
             let bytes = sum(plan.files().map(|(_, file)| file), raw_bytes);
@@ -54,7 +57,6 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &KeyspaceOptions) -> Option
             let is_blocks = is_large && !has_compressed && !plan.is_of_one_run();
             (!is_blocks).then_some(Effort::Best)
         }
-        CompactionReason::Manual => Some(Effort::Best),
         CompactionReason::Deletes
         | CompactionReason::Expiry
         | CompactionReason::Passed
@@ -72,7 +74,7 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &KeyspaceOptions) -> Option
 
 /// The files that come first, whose keys and values take no more than so many bytes together: at
 /// least one.
-pub fn first_within<'a>(
+fn first_within<'a>(
     files: impl Iterator<Item = &'a Arc<FileRecord>>,
     bytes_max: u64,
 ) -> Vec<Arc<FileRecord>> {
@@ -101,7 +103,80 @@ fn has_searchable(plan: &Plan) -> bool {
     plan.files().any(|(_, file)| file.is_searchable)
 }
 
+/// What is left of a compaction that somebody asked for, where it goes by the piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remainder {
+    /// The range of keys that has not had its turn.
+    pub range: KeyRange,
+    /// Whether everything in it was merged already, and only is to be compressed.
+    pub is_merged: bool,
+}
+
+impl Remainder {
+    /// What is left once `plan`, of such a remainder, is done, with or without phrases.
+    pub fn behind(self, plan: &Plan, comparator: &Comparator, is_phrased: bool) -> Option<Self> {
+        match plan.kind {
+            CompactionKind::Drop => None,
+            CompactionKind::Move => Some(self),
+            CompactionKind::Merge if !is_phrased => Some(Remainder {
+                is_merged: true,
+                ..self
+            }),
+            CompactionKind::Merge => {
+                let is_in_place = plan.inputs.iter().all(|input| input.level == plan.output);
+                let reach = hull(comparator, &plan.inputs).filter(|_| is_in_place)?;
+                let lower = match reach.upper {
+                    Bound::Included(key) => Bound::Excluded(key),
+                    Bound::Excluded(key) => Bound::Included(key),
+                    Bound::Unbounded => return None,
+                };
+                let upper = self.range.upper;
+                Some(Remainder {
+                    range: KeyRange { lower, upper },
+                    is_merged: self.is_merged,
+                })
+            }
+        }
+    }
+}
+
 impl CompactionPicker<'_> {
+    /// Of these files as many as are compressed anew at once.
+    pub(in crate::flow::compact) fn first_piece<'a>(
+        &self,
+        files: impl Iterator<Item = &'a Arc<FileRecord>>,
+    ) -> Vec<Arc<FileRecord>> {
+        first_within(files, piece_bytes(self.file_size_bytes))
+    }
+
+    /// The next piece of what lies at the bottom, for who asked for a compaction. Written since
+    /// then or not, what lies above is not merged with it. `None` when there is nothing left, or
+    /// when a running compaction is in the way.
+    pub fn pick_rest(&self, remainder: &Remainder) -> Option<Plan> {
+        let level = self
+            .levels
+            .deepest()
+            .filter(|level| *level != Level::ZERO)?;
+        let run = self.levels.run(level);
+        let files = run.overlapping(self.comparator, &remainder.range);
+        let has_work = |file: &Arc<FileRecord>| {
+            let may_lose = || self.is_retaining || self.may_lose(file);
+            !file.is_searchable || (!remainder.is_merged && may_lose())
+        };
+        let start = files.iter().position(has_work)?;
+        let due = files[start..].iter().take_while(|file| has_work(file));
+        let input = Input {
+            level,
+            runs: vec![self.first_piece(due)],
+        };
+        self.if_idle(
+            vec![input],
+            level,
+            CompactionKind::Merge,
+            CompactionReason::Manual,
+        )
+    }
+
     /// The next files that are made of blocks, to be written again as searchable ones: those at
     /// the bottom, and then those of level 0, where it lies right above. For when there is
     /// nothing else to do.
@@ -123,9 +198,13 @@ impl CompactionPicker<'_> {
             |file: &Arc<FileRecord>| !file.is_searchable && !self.busy.contains(&file.number);
         let start = files.iter().position(is_due)?;
         let due = files.iter().skip(start).take_while(|file| is_due(file));
+        // The first one is a file alone: soon there, it keeps the dictionary, which took as long as
+        // many a piece.
+        let has_dictionary = files.iter().any(|file| file.is_searchable);
+        let count_max = if has_dictionary { usize::MAX } else { 1 };
         let input = Input {
             level,
-            runs: vec![first_within(due, piece_bytes(self.file_size_bytes))],
+            runs: vec![self.first_piece(due.take(count_max))],
         };
         self.if_idle(
             vec![input],
@@ -174,10 +253,9 @@ impl CompactionPicker<'_> {
         if !oldest.is_empty() {
             return self.merge_down(oldest, targets);
         }
-        let files = first_within(newer.last()?.files().iter(), bytes_max);
         let upper = Input {
             level: Level::ZERO,
-            runs: vec![files],
+            runs: vec![self.first_piece(newer.last()?.files().iter())],
         };
         let mut inputs = vec![upper];
         let below = self.in_run(targets.base, &hull(self.comparator, &inputs)?);

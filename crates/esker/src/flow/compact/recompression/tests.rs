@@ -83,10 +83,18 @@ fn neighbours_at_the_bottom_are_compressed_anew_together() {
     assert_eq!(picked(&tree, &[3]), Some((6, vec![4])));
     assert_eq!(picked(&tree, &[3, 4]), None);
     // Two files of blocks have 64 MiB.
-    let of = |raw_bytes: u64| levels_of((1..20).map(|number| (4, large(number, false, raw_bytes))));
-    assert_eq!(picked(&of(20 * MIB), &[]), Some((4, vec![1, 2, 3])));
-    assert_eq!(picked(&of(20 * MIB), &[1, 2, 3]), Some((4, vec![4, 5, 6])));
-    assert_eq!(picked(&of(200 * MIB), &[]), Some((4, vec![1])));
+    let of = |raw_bytes: u64, searchable_count: u64| {
+        let file = |number: u64| large(number, number <= searchable_count, raw_bytes);
+        levels_of((1..20).map(|number| (4, file(number))))
+    };
+    assert_eq!(picked(&of(20 * MIB, 1), &[]), Some((4, vec![2, 3, 4])));
+    assert_eq!(
+        picked(&of(20 * MIB, 1), &[2, 3, 4]),
+        Some((4, vec![5, 6, 7]))
+    );
+    assert_eq!(picked(&of(200 * MIB, 1), &[]), Some((4, vec![2])));
+    // The first one keeps the dictionary.
+    assert_eq!(picked(&of(20 * MIB, 0), &[]), Some((4, vec![1])));
     assert_eq!(picked(&Levels::default(), &[]), None);
 }
 
@@ -283,4 +291,79 @@ fn small_neighbours_that_are_compressed_become_one_file() {
     let mixed = levels(&[(6, 1, true), (6, 2, true), (6, 3, false)]);
     assert_eq!(picked(&mixed, &[]), Some((6, vec![3])));
     assert_eq!(joined(&mixed, &[3]), Some(vec![1, 2]));
+}
+
+#[test]
+fn who_asks_for_a_compaction_gets_it_by_the_piece() {
+    // One piece behind the other, each from where the last one ended; a large run moves down before
+    // that, and what has to be merged first is merged in blocks.
+    let options = CompactionOptions::default();
+    let look = |levels: &Levels, pick: &dyn Fn(&CompactionPicker<'_>) -> Option<Plan>| {
+        look_at(levels, &options, &[], |picker| {
+            pick(&CompactionPicker {
+                snapshots: Vec::new(),
+                is_searchable_wanted: true,
+                ..*picker
+            })
+        })
+    };
+    let numbers = |plan: &Plan| -> Vec<u64> { plan.numbers().map(|number| number.0).collect() };
+    let all = |picker: &CompactionPicker<'_>| picker.pick_range(&KeyRange::ALL);
+    let bottom = levels_of((1..=7).map(|number| (6, large(number, number == 4, 20 * MIB))));
+    let mut plan = look(&bottom, &all).unwrap();
+    let mut left = Remainder {
+        range: KeyRange::ALL,
+        is_merged: true,
+    };
+    let mut taken = Vec::new();
+    loop {
+        assert_eq!(plan.reason, CompactionReason::Manual);
+        taken.push(numbers(&plan));
+        left = left.behind(&plan, &Comparator::Bytewise, true).unwrap();
+        match look(&bottom, &|picker| picker.pick_rest(&left)) {
+            Some(next) => plan = next,
+            None => break,
+        }
+    }
+    assert_eq!(taken, [vec![1, 2, 3], vec![5, 6, 7]]);
+
+    let options = KeyspaceOptions::default();
+    let left = Remainder {
+        range: KeyRange::ALL,
+        is_merged: false,
+    };
+    let run = levels_of([(0, large(1, false, 20 * MIB))]);
+    let merge = look(&run, &all).unwrap();
+    assert_eq!(
+        (merge.kind, merge.output.index()),
+        (CompactionKind::Merge, 6)
+    );
+    assert_eq!(
+        left.clone().behind(&merge, &Comparator::Bytewise, true),
+        None
+    );
+    let apart = above(100, false);
+    let merge = look(&apart, &all).unwrap();
+    assert_eq!(numbers(&merge), [4, 5, 2, 3, 1]);
+    assert_eq!(effort(&merge, &apart, &options), None);
+    let behind = left.clone().behind(&merge, &Comparator::Bytewise, false);
+    assert!(behind.is_some_and(|left| left.is_merged && left.range == KeyRange::ALL));
+    // One run of two files.
+    let l0 = apart.l0().iter().take(1).flat_map(|run| {
+        let files = run.files().iter();
+        files.map(|file| (Level::ZERO, run.id(), Arc::clone(file)))
+    });
+    let edit = LevelsEdit {
+        removed: Vec::new(),
+        added: l0.collect(),
+    };
+    let run = Levels::default()
+        .edited(&Comparator::Bytewise, edit)
+        .unwrap();
+    let moved = look(&run, &all).unwrap();
+    assert_eq!(moved.kind, CompactionKind::Move);
+    assert_eq!(
+        left.clone().behind(&moved, &Comparator::Bytewise, false),
+        Some(left)
+    );
 }
