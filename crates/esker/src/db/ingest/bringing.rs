@@ -1,8 +1,8 @@
 //! Brings files of a set into the directory of the database, by all who have time for it.
 //!
-//! Checking takes about as long as copying, so with two threads, each at a file of its own, the
-//! medium is what is waited for. What each does is in order: a file is there whole, under a name
-//! that nothing else has, before anybody decides anything about it.
+//! Of small entries a check takes about as long as a copy, so two threads do it, each at a file of
+//! its own (docs/experiments/0118: it gains where a core is free). What each does is in order: a
+//! file is there whole, under a name that nothing else has, before anybody decides about it.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
