@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use esker::ErrorKind;
 use esker::internals::env::bundle::Env;
 use esker_raft::GroupId;
 use tokio::runtime::{Builder, Runtime};
@@ -157,17 +156,11 @@ impl Node {
         if let Some(why) = launched.faults.told() {
             return Err(why);
         }
-        for view in launched.replicas.views() {
-            match view.keyspace.flush() {
-                Ok(()) => {}
-                // It was dropped a moment ago.
-                Err(error) if error.kind() == ErrorKind::Closed => {}
-                Err(error) => return Err(format!("what is in memory was not flushed: {error}")),
-            }
-        }
         let (stop, compacting) = launched.compacting;
         drop(stop);
-        // What it is in the midst of ends with the database.
+        // What it is in the midst of ends with the database, which flushes what is in memory, many
+        // keyspaces by one edit: a thousand, one by one, take longer than whoever stops a node
+        // waits.
         let closed = launched.db.close().map_err(|error| error.to_string());
         compacting.join()?;
         closed?;

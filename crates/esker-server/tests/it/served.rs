@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use esker::internals::db::inspect::manifest;
 use esker::internals::env::bundle::Env;
 use esker_rpc::client::{Client, ClientSettings, NewTable};
 use esker_server::log_lines::LogLines;
@@ -124,6 +125,46 @@ fn a_node_serves_is_stopped_and_serves_again() {
         fill(&client, 100).await;
         check(&client, 200).await;
     });
+    node.stop().unwrap();
+}
+
+/// Edits in the manifests of a node's database.
+fn edit_count(dir: &Path) -> usize {
+    let files = std::fs::read_dir(dir.join("db")).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let is_manifest = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with("MANIFEST")
+    };
+    let manifests = paths.filter(is_manifest);
+    let edits = manifests.map(|path| manifest(&path).unwrap().edits.len());
+    edits.sum()
+}
+
+#[test]
+fn what_a_node_has_in_memory_when_it_stops_is_flushed_together() {
+    // Sixty-four partitions have rows in memory; each flushed by itself is an edit, and syncs.
+    let dir = tempfile::tempdir().unwrap();
+    let node = start(dir.path(), 79);
+    let place = node.place();
+    block(async {
+        let client = client(place);
+        let table = NewTable {
+            partition_count: 64,
+            ..new_table("ships")
+        };
+        client.admin(SOON).create_table(&table).await.unwrap();
+        for from in [0, 100, 200, 300] {
+            fill(&client, from).await;
+        }
+    });
+    let before = edit_count(dir.path());
+    node.stop().unwrap();
+    let edits = edit_count(dir.path()) - before;
+    assert!(edits < 20, "{edits} edits");
+    let node = start(dir.path(), 80);
+    let again = node.place();
+    block(async { check(&client(again), 400).await });
     node.stop().unwrap();
 }
 
