@@ -222,8 +222,8 @@ void check_key(TABLE *table, uint index, const std::string &where) {
       Field *field = table->field[key.key_part[part].fieldnr - 1];
       if (!esker::KeyCodec::is_restorable(field, key.key_part[part].length)) continue;
       if (field->is_real_null(0)) continue;
-      expect(!memcmp(field->ptr, field->ptr + (table->record[1] - table->record[0]),
-                     field->pack_length_in_rec()),
+      // Bytes behind the end of a VARBINARY are anything.
+      expect(!field->cmp_binary_offset(static_cast<uint>(table->record[1] - table->record[0])),
              where + ": a column comes back from its key as another");
     }
   }

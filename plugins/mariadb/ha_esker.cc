@@ -47,14 +47,26 @@ handler::Table_flags ha_esker::table_flags() const {
   return HA_BINLOG_ROW_CAPABLE | HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_INDEX_BLOBS |
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_TABLE_SCAN_ON_INDEX | HA_REUSES_FILE_NAMES |
          HA_REQUIRES_KEY_COLUMNS_FOR_DELETE | HA_CAN_SQL_HANDLER | HA_CAN_VIRTUAL_COLUMNS |
-         HA_CRASH_SAFE | HA_CAN_SKIP_LOCKED;
+         HA_CRASH_SAFE | HA_CAN_SKIP_LOCKED |
+         // Without it, the server does not ask an index that it reads alone for those columns, and
+         // its sorts would take what the record had before.
+         (gives_row_keys_ ? HA_PRIMARY_KEY_IN_READ_INDEX : 0);
 }
 
-// No index is said to give its columns back (HA_KEYREAD_ONLY): with that, sorts of the server gave
-// the last row again and again, for a reason that is not found yet.
-ulong ha_esker::index_flags(uint index, uint, bool) const {
-  const ulong flags = HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE;
-  return index == table_share->primary_key ? flags | HA_CLUSTERED_INDEX : flags;
+// The server asks part by part which columns an index gives back, and reads the index alone where
+// it has all that is wanted. The rest of the primary key counts where all of it is given back.
+ulong ha_esker::index_flags(uint index, uint part, bool has_all) const {
+  ulong flags = HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE;
+  if (index == table_share->primary_key) flags |= HA_CLUSTERED_INDEX;
+  const KEY &key = table_share->key_info[index];
+  const bool is_rest = part >= key.user_defined_key_parts;
+  const uint last = is_rest ? key.ext_key_parts - 1 : part;
+  for (uint at = has_all || is_rest ? 0 : part; at <= last; at++) {
+    // The parts' own pointers to their columns may not be filled in yet.
+    const Field *field = table_share->field[key.key_part[at].fieldnr - 1];
+    if (!KeyCodec::is_restorable(field, key.key_part[at].length)) return flags;
+  }
+  return flags | HA_KEYREAD_ONLY;
 }
 
 int ha_esker::create(const char *name, TABLE *form, HA_CREATE_INFO *info) {
@@ -161,6 +173,7 @@ int ha_esker::make_codecs() {
   ref_length = static_cast<uint>(row_keys_->length_max() + kPlaceLengthBytes);
   const ha_table_option_struct *options = table->s->option_struct;
   expires_ = options && options->ttl;
+  gives_row_keys_ = primary != MAX_KEY && row_keys_->is_restorable();
   // An update of the columns that a scan follows would meet its own rows again.
   key_used_on_scan = primary;
   stats.block_size = 4096;
@@ -257,6 +270,14 @@ int ha_esker::info(uint flags) {
     }
     return 0;
   });
+}
+
+// Rows in the order of the primary key lie side by side: a range of them costs its share of a scan,
+// and not a look-up a row, as the server takes it.
+double ha_esker::read_time(uint index, uint ranges, ha_rows rows) {
+  if (index != table->s->primary_key || rows <= 2) return handler::read_time(index, ranges, rows);
+  const double share = static_cast<double>(rows) / static_cast<double>(stats.records);
+  return ranges + std::min(share, 1.0) * scan_time();
 }
 
 ha_rows ha_esker::records_in_range(uint index, const key_range *lower, const key_range *upper,

@@ -70,6 +70,7 @@ class ha_esker : public handler {
 
   // What is known of it.
   int info(uint flags) override;
+  double read_time(uint index, uint ranges, ha_rows rows) override;
   ha_rows records_in_range(uint index, const key_range *lower, const key_range *upper,
                            page_range *pages) override;
   void get_auto_increment(ulonglong offset, ulonglong increment, ulonglong wanted,
@@ -103,6 +104,8 @@ class ha_esker : public handler {
  private:
   int enter(THD *thd, thr_lock_type kind, bool writes);
   bool is_locking() const { return locks_ != kNone; }
+  // Whether the server wants no more than what the index gives back.
+  bool is_index_alone() const { return keyread < MAX_KEY && keyread == active_index; }
   uint32 read_flags() const;
   int open_share(const char *name);
   int make_codecs();
@@ -152,6 +155,7 @@ class ha_esker : public handler {
   enum Locks { kNone, kShared, kExclusive };
   Locks locks_ = kNone;
   bool skips_locked_ = false;  // passes over rows that others have locked
+  bool gives_row_keys_ = false;  // each index gives all columns of the primary key back
   bool expires_ = false;  // rows end by themselves: an entry of an index may outlive its row
 
   std::unique_ptr<esker::RowCodec> rows_;

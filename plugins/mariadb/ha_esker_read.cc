@@ -132,8 +132,12 @@ int ha_esker::take_entry(uchar *record, bool *is_gone) {
       !keys.append_primary(*row_keys_, bytes(entry_), starts_, &row_key_)) {
     return HA_ERR_CRASHED;
   }
-  const int error = get_row(record);
   const bool may_change = is_locking() || expires_;
+  if (is_index_alone() && !may_change) {
+    keys.restore(bytes(entry_), starts_, record);
+    return 0;
+  }
+  const int error = get_row(record);
   if (error == HA_ERR_KEY_NOT_FOUND) {
     *is_gone = may_change;
     return may_change ? 0 : HA_ERR_CRASHED;
@@ -428,7 +432,8 @@ int ha_esker::rnd_next(uchar *record) {
 void ha_esker::position(const uchar *record) {
   memset(ref, 0, ref_length);
   guarded([&] {
-    const std::string key = row_key_of(record);
+    // An index that is read alone does not give all columns of the row's key to the record.
+    const std::string key = is_index_alone() ? row_key_ : row_key_of(record);
     const size_t room = ref_length - kPlaceLengthBytes;
     const size_t used = std::min(key.size(), room);
     memcpy(ref, key.data(), used);

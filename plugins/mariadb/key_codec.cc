@@ -70,9 +70,12 @@ const char *KeyCodec::refusal(const Field *field) {
   return nullptr;
 }
 
-// The sign of a float's zero is not in its key, nor is the case of a text.
+// The sign of a float's zero is not in its key, nor is the case of a text. Bytes are.
 bool KeyCodec::is_restorable(const Field *field, uint length) {
   if (length != field->key_length()) return false;
+  if (kind_of(field) == kText) {
+    return field->charset() == &my_charset_bin && !dynamic_cast<const Field_blob *>(field);
+  }
   switch (field->real_type()) {
     case MYSQL_TYPE_NEWDECIMAL:
     case MYSQL_TYPE_TIMESTAMP2:
@@ -263,11 +266,34 @@ bool KeyCodec::append_primary(const KeyCodec &primary, const uchar *key,
   return true;
 }
 
+bool KeyCodec::is_restorable() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const Part &part) { return part.is_restorable; });
+}
+
 void KeyCodec::restore(const uchar *key, const std::vector<size_t> &starts, uchar *record) const {
   for (uint at = 0; at < parts_.size(); at++) {
     if (!parts_[at].is_restorable) continue;
     restore_part(parts_[at], key + starts[at], starts[at + 1] - starts[at], record);
   }
+}
+
+// BINARY and VARBINARY: 00 FF is 00, and 00 00 the end.
+void KeyCodec::restore_bytes(Field *field, const uchar *key, size_t length, uchar mask,
+                             uchar *record) {
+  uchar *to = field->ptr + (record - field->table->record[0]);
+  const auto *variable = dynamic_cast<const Field_varstring *>(field);
+  uchar *begin = variable ? to + variable->length_bytes : to;
+  uchar *end = begin;
+  const uchar *const room = begin + field->field_length;
+  for (size_t at = 0; at + 2 < length && end < room; at++) {
+    *end = key[at] ^ mask;
+    if (*end++ == 0) at++;
+  }
+  if (!variable) return;
+  const size_t used = static_cast<size_t>(end - begin);
+  to[0] = static_cast<uchar>(used);
+  if (variable->length_bytes > 1) to[1] = static_cast<uchar>(used >> 8);
 }
 
 void KeyCodec::restore_part(const Part &part, const uchar *key, size_t length, uchar *record) {
@@ -282,6 +308,10 @@ void KeyCodec::restore_part(const Part &part, const uchar *key, size_t length, u
     field->set_notnull(offset);
     key++;
     length--;
+  }
+  if (part.kind == kText) {
+    restore_bytes(field, key, length, mask, record);
+    return;
   }
   uchar *to = field->ptr + offset;
   const bool is_turned = is_little_endian(field);

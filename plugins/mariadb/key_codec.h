@@ -65,6 +65,9 @@ class KeyCodec {
   // Whether the value of a column can be had back from the bytes of a part of that length.
   static bool is_restorable(const Field *field, uint length);
 
+  // Whether all columns can be had back.
+  bool is_restorable() const;
+
   // Gives all restorable columns back to `record`.
   void restore(const uchar *key, const std::vector<size_t> &starts, uchar *record) const;
 
@@ -90,6 +93,8 @@ class KeyCodec {
   bool has_part(const KEY_PART_INFO &part) const;
   void append_part(const Part &part, ptrdiff_t offset, std::string *key) const;
   static size_t skip_part(const Part &part, const uchar *key, size_t length);
+  static void restore_bytes(Field *field, const uchar *key, size_t length, uchar mask,
+                            uchar *record);
   static void restore_part(const Part &part, const uchar *key, size_t length, uchar *record);
 
   TABLE *table_;

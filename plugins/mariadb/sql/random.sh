@@ -70,7 +70,7 @@ BEGIN {
             print "select b, f, count(*) from r where " where() \
                 " group by hex(b), f order by hex(b), f;"
         else if (kind == 17)
-            print "select max(b), min(c), max(f), count(distinct a) from r where " where() ";"
+            print "select max(lower(b)), min(c), max(f), count(distinct a) from r where " where() ";"
         else if (kind == 18)
             print "select r.id, q.h from r join q on q.f = r.f where " where() \
                 " order by 1, 2 limit 9;"
