@@ -76,6 +76,27 @@ st_mysql_sys_var *settings[] = {
                                 MYSQL_SYSVAR(lock_wait_timeout), MYSQL_SYSVAR(foreign_keys),
                                 nullptr};
 
+// Jobs that run, memtables to be flushed, and levels to be merged: what is 0 at rest.
+int count_pending(void *state, const char *name, const char *, double number) {
+  auto *pending = static_cast<longlong *>(state);
+  const bool is_counted = !strcmp(name, "esker_background_jobs") ||
+                          !strcmp(name, "esker_keyspace_sealed_memtables");
+  if (is_counted) *pending += static_cast<longlong>(number);
+  if (!strcmp(name, "esker_level_score") && number >= 1) ++*pending;
+  return 0;
+}
+
+int show_pending(MYSQL_THD, SHOW_VAR *to, void *place, system_status_var *, enum_var_type) {
+  auto *pending = static_cast<longlong *>(place);
+  *pending = 0;
+  to->type = SHOW_LONGLONG;
+  to->value = place;
+  return esker_db_numbers(esker::catalog->db(), count_pending, pending);
+}
+
+SHOW_VAR status_variables[] = {SHOW_FUNC_ENTRY("Esker_pending_work", &show_pending),
+                               {nullptr, nullptr, SHOW_UNDEF}};
+
 handler *make_handler(handlerton *hton, TABLE_SHARE *share, MEM_ROOT *root) {
   return new (root) ha_esker(hton, share);
 }
@@ -170,7 +191,7 @@ maria_declare_plugin(esker){
     begin,
     end,
     0x0001,
-    nullptr,
+    status_variables,
     settings,
     "0.1",
     MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,

@@ -16,5 +16,7 @@ pub mod mix;
 #[cfg(feature = "mariadb")]
 pub mod desk;
 #[cfg(feature = "mariadb")]
+pub mod rest;
+#[cfg(feature = "mariadb")]
 pub mod play;
 pub mod entry;

@@ -1,6 +1,7 @@
 //! The run: every engine is loaded, then each line on each of them in turns, then what came of it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use esker_bench::console::Console;
 use esker_bench::disk::forget::forget;
@@ -19,7 +20,7 @@ use esker_bench::scenario::suite::sql::board::{
 use esker_bench::scenario::suite::sql::contender::{Contender, Durability};
 use esker_bench::scenario::suite::sql::plan::{
     self, CHOICES, COMMIT, COMMIT_BINLOG, CONNECTIONS, DISK_SHARE, INSERT, LOAD, Line, MIX, Memory,
-    SHARES, read_line, share_text,
+    REST, SHARES, read_line, share_text,
 };
 use esker_bench::scenario::suite::sql::request::SqlRequest;
 use esker_bench::scenario::suite::sql::told::plan_text;
@@ -31,6 +32,7 @@ use crate::compare::reviews_sql::load::{
     Contents, Source, contents, load, make_table, make_tables,
 };
 use crate::compare::reviews_sql::mix;
+use crate::compare::reviews_sql::rest::wait_for_rest;
 use crate::compare::reviews_sql::server::{Server, Start, make_files, version};
 use crate::compare::reviews_sql::session::{connect, run as run_statement};
 
@@ -147,6 +149,11 @@ fn tell(request: &SqlRequest, contenders: &[Contender], mut desk: Desk<'_, '_>) 
     Ok(())
 }
 
+/// A time in a record.
+fn seconds(time: Duration) -> String {
+    format!("{:.1}", time.as_secs_f64())
+}
+
 /// What all lines share.
 struct Player<'a> {
     request: &'a SqlRequest,
@@ -230,8 +237,8 @@ impl Player<'_> {
         let millis = plan::millis(self.request.size, self.request.scale);
         Course {
             threads: CONNECTIONS,
-            duration: Some(std::time::Duration::from_millis(millis)),
-            warm_up: std::time::Duration::from_millis(millis / 2),
+            duration: Some(Duration::from_millis(millis)),
+            warm_up: Duration::from_millis(millis / 2),
             ..Course::plain()
         }
     }
@@ -297,6 +304,7 @@ impl Player<'_> {
         for statement in contender.settling() {
             run_statement(&mut connection, statement)?;
         }
+        let rest = wait_for_rest(&server, contender, &desk.console.err)?;
         server.stop()?;
         let bytes = disk_bytes(&files.join(contender.files()))?;
         let share = bytes as f64 / (keys.raw_bytes.max(1)) as f64;
@@ -305,6 +313,7 @@ impl Player<'_> {
             ("rows".into(), found.rows.to_string()),
             ("disk_bytes".into(), bytes.to_string()),
             (DISK_SHARE.into(), format!("{share:.4}")),
+            (REST.into(), seconds(rest)),
         ]);
         desk.tell_last()?;
         Ok((keys, found))
@@ -322,6 +331,7 @@ impl Player<'_> {
         let options = self.options(contender, memory, Durability::Buffered);
         let server = self.start(contender, memory, &options)?;
         let socket = &server.socket;
+        let rest = wait_for_rest(&server, contender, &desk.console.err)?;
         for (choice, distribution) in CHOICES {
             let work = Work {
                 contender,
@@ -336,6 +346,7 @@ impl Player<'_> {
                 ("distribution".into(), choice.to_owned()),
                 ("memory".into(), share_text(share)),
                 ("cache_bytes".into(), memory.cache_bytes.to_string()),
+                (REST.into(), seconds(rest)),
                 (
                     "group_bytes".into(),
                     group.map_or("none".into(), |bytes| bytes.to_string()),

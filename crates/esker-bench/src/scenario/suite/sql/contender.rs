@@ -127,6 +127,35 @@ impl Contender {
         }
     }
 
+    /// What has it write down by itself what is in memory alone; others do so untold.
+    pub fn flushing(self) -> Option<&'static str> {
+        match self {
+            Contender::Innodb | Contender::InnodbPacked => Some(
+                "SET GLOBAL innodb_max_dirty_pages_pct = 0, innodb_io_capacity_max = 20000, \
+                     innodb_io_capacity = 20000",
+            ),
+            Contender::Esker | Contender::MyrocksLz4 | Contender::MyrocksZstd => None,
+        }
+    }
+
+    /// A question whose one number is how much it has still to write down or merge.
+    pub fn pending(self) -> &'static str {
+        match self {
+            Contender::Esker => {
+                "SELECT VARIABLE_VALUE FROM INFORMATION_SCHEMA.GLOBAL_STATUS \
+                 WHERE VARIABLE_NAME = 'ESKER_PENDING_WORK'"
+            }
+            Contender::Innodb | Contender::InnodbPacked => {
+                "SELECT VARIABLE_VALUE FROM INFORMATION_SCHEMA.GLOBAL_STATUS \
+                 WHERE VARIABLE_NAME = 'INNODB_BUFFER_POOL_PAGES_DIRTY'"
+            }
+            Contender::MyrocksLz4 | Contender::MyrocksZstd => {
+                "SELECT SUM(VALUE) FROM INFORMATION_SCHEMA.ROCKSDB_CFSTATS WHERE STAT_TYPE IN \
+                 ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')"
+            }
+        }
+    }
+
     /// What its server is told: everything that is alike, then that engine's memory, `cache_bytes`,
     /// and durability.
     pub fn options(self, cache_bytes: u64, durability: Durability) -> Vec<String> {

@@ -61,6 +61,9 @@ pub const MIX: &str = "sql-read-write";
 /// Field of the load: bytes on the medium for each raw byte.
 pub const DISK_SHARE: &str = "disk_share";
 
+/// Field of loads and reads: seconds that were waited until the server was at rest.
+pub const REST: &str = "rest_s";
+
 /// The memory of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {

@@ -17,10 +17,10 @@ Each engine has a server of its own, in turns, with a directory below --dir, a s
 port. A run that is interrupted ends its servers; the next one takes their directories.
 
 Lines:
-  load      16 connections, 50 rows a statement; then the server is stopped, and the table's files
-            are counted, logs of Esker and MyRocks included
+  load      16 connections, 50 rows a statement; then the server is waited for until it is at rest,
+            stopped, and the table's files are counted, logs of Esker and MyRocks included
   reads     16 connections read by primary key, prepared, uniform and by Zipf's law, at memory =
-            unlimited, 0.9, 0.45 and 0.22 of raw, cold at the start, behind a warm-up
+            unlimited, 0.9, 0.45 and 0.22 of raw, from a server at rest, behind a warm-up
   inserts   16 connections, a row a transaction, which survives the end of the server
   commits   the same surviving a power cut, with the binary log off and on
   mix       sysbench's oltp_read_write over a table of its own: 18 statements a transaction

@@ -64,3 +64,20 @@ fn tables_and_directories_are_of_the_engine_that_is_loaded() {
     let zstd = line(Contender::MyrocksZstd, Durability::Buffered);
     assert!(zstd.contains("bottommost_compression=kZSTD;"), "{zstd}");
 }
+
+#[test]
+fn each_engine_is_asked_for_work_of_its_own() {
+    let words = [
+        (Contender::Esker, "ESKER_PENDING_WORK"),
+        (Contender::Innodb, "INNODB_BUFFER_POOL_PAGES_DIRTY"),
+        (Contender::MyrocksLz4, "ROCKSDB_CFSTATS"),
+    ];
+    for (contender, word) in words {
+        assert!(contender.pending().contains(word), "{contender:?}");
+        // InnoDB alone keeps changed pages in memory until it is told otherwise.
+        assert_eq!(
+            contender.flushing().is_some(),
+            contender == Contender::Innodb
+        );
+    }
+}
