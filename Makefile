@@ -43,14 +43,12 @@ test: ## prove that the tree is sound: lint, every test, and the models of what 
 	scripts/browser.sh
 	scripts/loom.sh
 
-lint: ## check format, clippy, the rules of STYLE.md, and that builds with one compressor or none, fuzz targets and rivals still build
+lint: ## check format, clippy, the rules of STYLE.md, and that a build without compressors, fuzz targets and rivals still build
 	@scripts/setup.sh lint
 	cargo fmt --all --check
 	cargo fmt --manifest-path crates/esker-bench-rivals/Cargo.toml --check
 	deny=$$(scripts/setup.sh deny); cargo clippy --workspace --all-targets --locked --features esker/tracing -- $$deny; \
-		for kept in "" lz4 snappy zstd; do \
-			cargo clippy -p esker --no-default-features --features "$$kept" --lib --tests --locked -- $$deny; \
-		done
+		cargo clippy -p esker --no-default-features --lib --tests --locked -- $$deny
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked
 	@# Named, the fuzzer's own library is not built: nothing is linked here.
@@ -78,12 +76,13 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60), and list th
 	scripts/fuzz.sh
 
 soak: ## run the long tests, deeper models, the sanitizers and Miri
-	@scripts/setup.sh
+	@scripts/setup.sh lint
 	cargo test --workspace --release --locked -- --ignored soak
 	@# The rivals that are built in no time: an adapter that nobody builds breaks unheard.
 	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked \
 		--features fjall,leveldb,redb
-	for kept in "" lz4 snappy zstd; do \
+	deny=$$(scripts/setup.sh deny); for kept in "" lz4 snappy zstd; do \
+		cargo clippy -p esker --no-default-features --features "$$kept" --lib --tests --locked -- $$deny; \
 		cargo test -p esker --no-default-features --features "$$kept" --lib --tests --locked; \
 	done
 	ESKER_SEEDS=20000 ESKER_STRESS=20 cargo test -p esker --release --locked --test it -- model threads
