@@ -148,8 +148,9 @@ mariadb: ## install MariaDB 10.11.18 of Debian 12, fetch its headers, build the 
 mariadb-try: ## start a throw-away MariaDB with the storage engine in it; scripts/mariadb-server.sh stop ends it
 	@scripts/mariadb-server.sh start --default-storage-engine=ESKER
 
-mariadb-test: ## hold the storage engine against InnoDB, by one and several connections, over crashes, without memory
+mariadb-test: ## hold the storage engine against InnoDB, by one and several connections, over crashes, without memory, damaged
 	@scripts/mariadb-sql.sh
 	@scripts/mariadb-sessions.sh
 	@scripts/mariadb-crash.sh
 	@scripts/mariadb-memory.sh
+	@scripts/mariadb-check.sh

@@ -37,6 +37,8 @@ for least in "a -1" "b ''" "c -999" "e ''" "f -1"; do
         where $index is null or $index >= ${least#* }")
     [ "$counted" = "$rows" ] || { echo "r has $rows rows, index $index has $counted"; bad=1; }
 done
+checked=$(ask "check table r, q" | cut -f4 | sort -u)
+[ "$checked" = OK ] || { ask "check table r, q"; bad=1; }
 [ "$failed" -gt 0 ] || { echo "no statement lacked memory: this test tests nothing"; bad=1; }
 printf 'memory       %6d statements without memory, %d rows left\n' "$failed" "$rows"
 exit "$bad"

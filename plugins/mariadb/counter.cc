@@ -50,6 +50,11 @@ ulonglong Counter::take_row_id() {
   return ++row_id_;
 }
 
+ulonglong Counter::last_row_id() {
+  std::lock_guard<std::mutex> turn(turn_);
+  return row_id_;
+}
+
 // Under its lock, so that what is written never goes back.
 int Counter::keep() {
   std::lock_guard<std::mutex> turn(turn_);

@@ -39,6 +39,8 @@ class Counter {
   void raise(ulonglong value);
 
   ulonglong take_row_id();
+  // The last one that was given; those of earlier starts lie below it.
+  ulonglong last_row_id();
 
   // Writes the next value to the catalogue, if it is another than was written last. A code of
   // esker/c.h.

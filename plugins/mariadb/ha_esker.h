@@ -1,8 +1,8 @@
 // One open table, as the server's handler calls see it.
 //
 // ha_esker.cc makes, opens and describes tables, ha_esker_read.cc reads rows, ha_esker_write.cc
-// writes them. Reads and writes go through the session's transaction; nothing is decided here that
-// the store could decide.
+// writes them, ha_esker_check.cc is CHECK TABLE. Reads and writes go through the session's
+// transaction; nothing is decided here that the store could decide.
 
 #ifndef HA_ESKER_H
 #define HA_ESKER_H
@@ -57,7 +57,7 @@ class ha_esker : public handler {
   int truncate() override;
   int open(const char *name, int mode, uint test_if_locked) override;
   int close() override;
-  int check(THD *, HA_CHECK_OPT *) override { return HA_ADMIN_OK; }
+  int check(THD *thd, HA_CHECK_OPT *options) override;
   int analyze(THD *, HA_CHECK_OPT *) override { return HA_ADMIN_OK; }
   int optimize(THD *, HA_CHECK_OPT *) override;
 
@@ -102,6 +102,8 @@ class ha_esker : public handler {
   int delete_row(const uchar *record) override;
 
  private:
+  class Check;
+
   int enter(THD *thd, thr_lock_type kind, bool writes);
   bool is_locking() const { return locks_ != kNone; }
   // Whether the server wants no more than what the index gives back.

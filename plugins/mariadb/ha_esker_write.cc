@@ -8,18 +8,6 @@
 
 using esker::guarded;
 
-namespace {
-
-ulonglong row_id_in(const std::string &row_key) {
-  ulonglong id = 0;
-  for (size_t at = esker::KeyCodec::kIndexBytes; at < row_key.size(); at++) {
-    id = id << 8 | static_cast<uchar>(row_key[at]);
-  }
-  return id;
-}
-
-}  // namespace
-
 // A table without a primary key has its row's from the last read.
 std::string ha_esker::row_key_of(const uchar *record) const {
   if (table->s->primary_key == MAX_KEY) return row_key_;
@@ -40,7 +28,7 @@ std::string ha_esker::new_row_key(const uchar *record) {
 void ha_esker::split_entry(uint index, const uchar *record, const std::string &row_key,
                            std::string *key, std::string *value) const {
   const esker::KeyCodec &keys = *keys_[index];
-  const ulonglong id = table->s->primary_key == MAX_KEY ? row_id_in(row_key) : 0;
+  const ulonglong id = table->s->primary_key == MAX_KEY ? esker::row_id_in(row_key) : 0;
   keys.append_number(key);
   keys.append(record, id, 0, keys.user_parts(), key);
   keys.append(record, id, keys.user_parts(), keys.parts(), keys.is_whole(record) ? value : key);

@@ -53,6 +53,14 @@ std::string successor(std::string key) {
   return key;
 }
 
+ulonglong row_id_in(std::string_view row_key) {
+  ulonglong id = 0;
+  for (size_t at = KeyCodec::kIndexBytes; at < row_key.size(); at++) {
+    id = id << 8 | static_cast<uchar>(row_key[at]);
+  }
+  return id;
+}
+
 KeyCodec::Kind KeyCodec::kind_of(const Field *field) {
   // UUID, INET6 and what else comes as a plugin have a text's type, but no text.
   const bool is_text = dynamic_cast<const Field_string *>(field) ||

@@ -24,6 +24,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace esker {
@@ -104,6 +105,9 @@ class KeyCodec {
   bool is_nullable_ = false;
   std::vector<Part> parts_;
 };
+
+// The number of a row of a table without a primary key, by its key.
+ulonglong row_id_in(std::string_view row_key);
 
 // The least bytes that are greater than all that begin with `key`: what a range ends with.
 std::string successor(std::string key);

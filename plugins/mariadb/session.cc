@@ -141,6 +141,12 @@ int Session::drop(THD *thd, const std::string &name) {
   return 0;
 }
 
+bool Session::begins_check(THD *thd) {
+  const bool is_first = checked_ != thd->query_id;
+  checked_ = thd->query_id;
+  return is_first;
+}
+
 void Session::interrupt() {
   std::lock_guard<std::mutex> turn(waits_);
   if (!interrupter_) return;

@@ -52,6 +52,10 @@ class Session {
   // it, has ended. An error number of the server's handlers.
   int drop(THD *thd, const std::string &name);
 
+  // Whether a statement comes to its first check of all files: one of a table with partitions comes
+  // to it with each.
+  bool begins_check(THD *thd);
+
   esker_tx *transaction() const { return transaction_; }
   bool reads_latest() const { return isolation_ == ESKER_READ_COMMITTED; }
   // Has calls that wait for locks end with ESKER_INTERRUPTED; from any thread.
@@ -102,6 +106,7 @@ class Session {
   ulonglong known_changes_ = 0;   // of tables, when it began
   bool has_moment_ = false;       // of READ COMMITTED, for one statement
   query_id_t query_ = 0;          // the statement that it was entered with last
+  query_id_t checked_ = 0;        // the last one that checked all files
   int isolation_ = ESKER_SNAPSHOT;
   ulonglong writes_ = 0;
   bool is_in_statement_ = false;

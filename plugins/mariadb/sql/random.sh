@@ -86,4 +86,5 @@ BEGIN {
                 " select count(*), sum(h) from q;"
     }
     print "commit; select * from r order by id; select * from q order by f, hex(g), h;"
+    print "check table r, q;"
 }' | sed 's/; /;\n/g'
