@@ -93,6 +93,7 @@ steps() {
     step "before prepare" "e i" 0
     step "after prepare" "e i" 0
     prepared
+    cut_drop
     "$server" kill
 }
 
@@ -112,6 +113,29 @@ prepared() {
     "$server" again >/dev/null
     expect "its rows afterwards" "1 1" "$(ask "select (select count(*) from e where v = 7),
         (select count(*) from f where v = 7)" | tr '\t' ' ')"
+}
+
+# A server that ends within DROP TABLE leaves partitions of a table that it knows no more. DROP
+# TABLE takes them away, and leaves those of others.
+cut_drop() {
+    local table
+    for table in p pp; do
+        ask "create table $table (id int primary key, v int, key (v)) engine=ESKER
+            partition by hash (id) partitions 3; insert into $table values (1, 1), (2, 2), (3, 3)"
+    done
+    "$server" sql crashed -e "set global esker_crash_at = 'after drop'; drop table p" \
+        >/dev/null 2>&1 || true
+    until_gone
+    "$server" again >/dev/null
+    expect "partitions that a DROP TABLE left which was cut" 2 "$(ask "select count(*)
+        from information_schema.esker_keyspaces where table_name = 'p'")"
+    expect "DROP TABLE of what was left" '' "$(ask "drop table p" 2>&1)"
+    expect "a table of the same name" '' "$(ask "create table p (id int primary key, v int)
+        engine=ESKER partition by hash (id) partitions 3; insert into p values (1, 1)" 2>&1)"
+    expect "its rows, and those of another" "1 3" "$(ask "select (select count(*) from p),
+        (select count(*) from pp)" | tr '\t' ' ')"
+    expect "DROP TABLE of a table that there is not" "ERROR 1051" \
+        "$(ask "drop table p; drop table p" 2>&1 | sed -n 's/^\(ERROR [0-9]*\).*/\1/p')"
 }
 
 # write CLIENT: rows in two engines and three tables, each commit noted when it is answered.

@@ -175,7 +175,7 @@ int Catalog::names(std::vector<std::string> *names) {
 // later.
 void Catalog::tell_strays(const std::vector<std::string> &tables) {
   for (const std::string &name : tables) {
-    const std::string file = name.substr(0, name.find("#P#")) + reg_ext;
+    const std::string file = name.substr(0, name.find(kPartition)) + reg_ext;
     if (file.find("/#sql") == std::string::npos && access(file.c_str(), F_OK)) {
       sql_print_warning("ESKER: the catalogue has %s, but there is no %s; DROP TABLE takes it away",
                         name.c_str(), file.c_str());

@@ -32,6 +32,10 @@
 
 namespace esker {
 
+// Stands in the path of a partition behind that of its table, and in no name of a table: there the
+// server writes the sign in another way.
+constexpr const char *kPartition = "#P#";
+
 struct TableRecord {
   uint32 number = 0;
   bool is_temporary = false;

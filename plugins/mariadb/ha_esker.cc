@@ -98,7 +98,9 @@ int ha_esker::create(const char *name, TABLE *form, HA_CREATE_INFO *info) {
 int ha_esker::delete_table(const char *name) {
   return guarded([&] {
     THD *thd = ha_thd();
-    return Session::of(thd)->drop(thd, name);
+    Session *session = Session::of(thd);
+    const int error = session->drop(thd, name);
+    return error == HA_ERR_NO_SUCH_TABLE ? session->drop_partitions(thd, name) : error;
   });
 }
 

@@ -74,7 +74,7 @@ class ha_esker::Check {
   void tell_entry(uint index, std::string_view key, const char *what);
 
   bool is_partition() const {
-    return it_.share_->name.find("#P#") != std::string::npos;
+    return it_.share_->name.find(esker::kPartition) != std::string::npos;
   }
   bool has_keys() const { return it_.table->s->primary_key != MAX_KEY; }
   uchar *record() { return it_.scratch_.data(); }

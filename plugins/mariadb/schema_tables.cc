@@ -83,7 +83,7 @@ int add_keyspace(THD *thd, TABLE *table, const std::string &path) {
   const size_t before = slash == std::string::npos ? slash : path.rfind('/', slash - 1);
   if (slash == std::string::npos || before == std::string::npos) return 0;
   const std::string file = path.substr(slash + 1);
-  const size_t mark = file.find("#P#");
+  const size_t mark = file.find(kPartition);
   restore_record(table, s->default_values);
   store(table->field[0], named(path.substr(before + 1, slash - before - 1)));
   store(table->field[1], named(file.substr(0, mark)));

@@ -136,9 +136,23 @@ int Session::drop(THD *thd, const std::string &name) {
   if (const int error = wait_for_writers(thd, name)) return error;
   uint32 number;
   if (const int error = catalog->forget(name, &number)) return error;
+  crash_at("after drop");
   if (!transaction_) return catalog->drop_keyspace(number);
   dropped_.push_back(number);
   return 0;
+}
+
+int Session::drop_partitions(THD *thd, const std::string &name) {
+  if (!access((name + reg_ext).c_str(), F_OK)) return HA_ERR_NO_SUCH_TABLE;
+  std::vector<std::string> tables;
+  if (const int code = catalog->names(&tables)) return error(thd, code);
+  int answer = HA_ERR_NO_SUCH_TABLE;
+  for (const std::string &table : tables) {
+    if (table.compare(0, name.size() + strlen(kPartition), name + kPartition)) continue;
+    answer = drop(thd, table);
+    if (answer) return answer;
+  }
+  return answer;
 }
 
 bool Session::begins_check(THD *thd) {

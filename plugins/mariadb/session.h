@@ -52,6 +52,9 @@ class Session {
   // it, has ended. An error number of the server's handlers.
   int drop(THD *thd, const std::string &name);
 
+  // Drops what there is of the partitions of a table that the server has no definition of: in this
+  // server a crash within DROP TABLE may leave them. HA_ERR_NO_SUCH_TABLE if there is nothing.
+  int drop_partitions(THD *thd, const std::string &name);
   // Whether a statement comes to its first check of all files: one of a table with partitions comes
   // to it with each.
   bool begins_check(THD *thd);
