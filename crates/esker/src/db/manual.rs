@@ -185,10 +185,7 @@ fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRa
         parts.retained.begin_anew();
         compaction::begin_range(core, parts, range)
     })?;
-    let mut left = Some(Remainder {
-        range: range.clone(),
-        is_merged: false,
-    });
+    let mut left = Some(Remainder::of(range.clone()));
     while let Some(running) = begun.take() {
         left = left.and_then(|before| running.remainder(before));
         run_here(core, running)?;

@@ -215,13 +215,14 @@ impl Running {
     /// What is to follow it of what somebody asked for, where that goes by the piece: it is the
     /// next step of `before`.
     pub fn remainder(&self, before: Remainder) -> Option<Remainder> {
-        let options = self.keyspace.options();
         let context = self.context();
         let is_bottom = context.view.parts().levels.is_bottom(self.plan.output);
-        let is_by_piece = is_bottom && self.keyspace.compression_dictionary().is_some();
         let is_phrased = context.settings.phrasing.is_some();
+        let has_dictionary = || self.keyspace.compression_dictionary().is_some();
+        let is_by_piece = is_bottom && (before.is_begun || is_phrased || has_dictionary());
+        let claimed = self.claim.as_ref().map(|claim| &claim.reach);
         let is_left = is_by_piece.then_some(before);
-        is_left?.behind(&self.plan, &options.comparator, is_phrased)
+        is_left?.behind(&self.plan, claimed, is_phrased)
     }
 
     /// In how many parts it runs.

@@ -91,15 +91,16 @@ impl CustomComparator for Fickle {
     }
 }
 
-fn fickle(world: &SimWorld, calls: &Arc<AtomicI64>) -> Db {
+const MANY_RUNS: [(&str, &str); 4] = [
+    ("memtable.size", "64KiB"),
+    ("sst.file_size", "16KiB"),
+    ("compaction.l0_trigger", "2"),
+    ("compaction.base_level", "64KiB"),
+];
+
+fn fickle(world: &SimWorld, calls: &Arc<AtomicI64>, settings: &[(&str, &str)]) -> Db {
     let comparator = Comparator::Custom(Arc::new(Fickle(Arc::clone(calls))));
     let builder = Builder::new("/db").env(world.env()).comparator(comparator);
-    let settings = [
-        ("memtable.size", "64KiB"),
-        ("sst.file_size", "16KiB"),
-        ("compaction.l0_trigger", "2"),
-        ("compaction.base_level", "64KiB"),
-    ];
     let builder = settings.iter().fold(builder, |builder, (name, text)| {
         builder.set(name, text).unwrap()
     });
@@ -122,7 +123,7 @@ fn add_run(world: &SimWorld, db: &Db, round: u32) {
 fn compact_with_panic(call: i64) -> (bool, bool) {
     let calls = Arc::new(AtomicI64::new(-1));
     let world = SimWorld::new(3);
-    let db = fickle(&world, &calls);
+    let db = fickle(&world, &calls, &MANY_RUNS);
     for round in 0..5 {
         add_run(&world, &db, round);
     }
@@ -163,6 +164,59 @@ fn an_comparator_that_panics_in_a_call_for_compaction_holds_up_no_later_one() {
             }
             open_count += u32::from(is_open);
             call += if call < 60 { 1 } else { 37 };
+        }
+        assert!(open_count > 0, "the order never panicked on the caller");
+    });
+}
+
+/// One run of a file and a short one behind it, for one piece.
+const ONE_PIECE: [(&str, &str); 5] = [
+    ("memtable.size", "256KiB"),
+    ("sst.file_size", "16KiB"),
+    ("sst.dictionary_min", "4KiB"),
+    ("compression", "none"),
+    ("compaction.automatic", "false"),
+];
+
+// Whether the order panicked while somebody compacted by the piece, and the database went on.
+fn compact_pieces_with_panic(call: i64) -> (bool, bool) {
+    let calls = Arc::new(AtomicI64::new(-1));
+    let world = SimWorld::new(4);
+    let db = fickle(&world, &calls, &ONE_PIECE);
+    for number in 0..50 {
+        let text = format!("ship {number} lies in port with a captain and a crew of seven; ");
+        db.put(format!("key{number:03}"), text.repeat(7)).unwrap();
+    }
+    db.compact::<&str>(..).unwrap();
+    assert_eq!(db.files().len(), 2);
+    db.set("compression", "searchable").unwrap();
+    calls.store(call, Ordering::SeqCst);
+    // On the caller's thread it goes through to him.
+    let _answer = catch_unwind(AssertUnwindSafe(|| db.compact::<&str>(..)));
+    let has_come = calls.swap(-1, Ordering::SeqCst) < 0;
+    world.pool.run_all();
+    let is_open = db.stats().state == "open";
+    if is_open {
+        assert_eq!(db.stats().job_count, 0, "after call {call}");
+        db.compact::<&str>(..).unwrap();
+        assert!(db.files().iter().all(|file| file.is_searchable));
+        db.close().unwrap();
+    } else {
+        assert!(db.close().is_err());
+    }
+    (has_come, is_open)
+}
+
+#[test]
+fn nor_one_in_a_call_for_compaction_by_the_piece() {
+    in_time("an order in a compaction by the piece", || {
+        let mut open_count = 0;
+        for call in 0.. {
+            let (has_come, is_open) = compact_pieces_with_panic(call);
+            if !has_come {
+                break;
+            }
+            open_count += u32::from(is_open);
         }
         assert!(open_count > 0, "the order never panicked on the caller");
     });

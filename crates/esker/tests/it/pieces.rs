@@ -1,8 +1,10 @@
 //! Compression of what was loaded goes by the piece: a process that ends loses one at the most.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use esker::Db;
+use esker::internals::env::pool::{Pool, Priority};
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::SimWorld;
 
@@ -202,4 +204,48 @@ fn who_compacts_by_hand_gets_it_by_the_piece_too() {
     let before = counter(&db, "esker_compactions_total");
     db.compact::<&[u8]>(..).unwrap();
     assert_eq!(counter(&db, "esker_compactions_total"), before);
+}
+
+// Has that done between two jobs of the background, as soon as it is time.
+fn meanwhile(
+    world: &SimWorld,
+    is_time: impl Fn() -> bool + Send + 'static,
+    act: impl FnOnce() + Send + 'static,
+) {
+    let own = world.clone();
+    let job = move || match is_time() {
+        true => act(),
+        false => meanwhile(&own, is_time, act),
+    };
+    world
+        .pool
+        .spawn_after(Duration::ZERO, Priority::Low, "test", Box::new(job));
+}
+
+#[test]
+fn who_compacts_by_hand_gets_all_of_it_where_compression_is_changed_meanwhile() {
+    // Half of what the files hold only a snapshot held. When the first pieces are without that,
+    // the keyspace goes without a dictionary: nothing obsolete stays all the same.
+    let world = SimWorld::new(5);
+    let db = open(&world, "searchable");
+    db.set("compaction.automatic", "false").unwrap();
+    fill(&db, 0, 1);
+    let snapshot = db.snapshot();
+    for number in (0..REVIEWS).step_by(2) {
+        db.delete(key(number)).unwrap();
+    }
+    db.compact::<&[u8]>(..).unwrap();
+    drop(snapshot);
+    let before = state(&db).searchable;
+    assert!(before.len() > 8);
+    let (eye, hand) = (db.clone(), db.clone());
+    let is_time = move || state(&eye).searchable.difference(&before).count() >= 2;
+    meanwhile(&world, is_time, move || {
+        hand.set("compression", "none").unwrap();
+    });
+    db.compact::<&[u8]>(..).unwrap();
+    assert!(state(&db).blocks_bytes > 0, "it was changed in time");
+    let stored_count: u64 = db.files().iter().map(|file| file.entry_count).sum();
+    assert_eq!(stored_count, REVIEWS / 2);
+    assert_eq!(db.iter().unwrap().count() as u64, REVIEWS / 2);
 }

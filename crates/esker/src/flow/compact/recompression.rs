@@ -7,7 +7,6 @@ use esker_phrase::Effort;
 
 use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::Level;
 use crate::base::types::range::KeyRange;
 use crate::flow::compact::leveled::CompactionPicker;
@@ -110,32 +109,50 @@ pub struct Remainder {
     pub range: KeyRange,
     /// Whether everything in it was merged already, and only is to be compressed.
     pub is_merged: bool,
+    /// Whether it is what a step by the piece left: then all of it comes, even if there is no
+    /// dictionary any more.
+    pub is_begun: bool,
 }
 
 impl Remainder {
-    /// What is left once `plan`, of such a remainder, is done, with or without phrases.
-    pub fn behind(self, plan: &Plan, comparator: &Comparator, is_phrased: bool) -> Option<Self> {
+    /// What there is to do of a range at first.
+    pub fn of(range: KeyRange) -> Remainder {
+        Remainder {
+            range,
+            is_merged: false,
+            is_begun: false,
+        }
+    }
+
+    /// What is left once `plan`, of such a remainder, is done, with or without phrases; `claimed`
+    /// is what it claims. Calls no order: the plan is on the books, and would stay there if that
+    /// panicked.
+    pub fn behind(self, plan: &Plan, claimed: Option<&KeyRange>, is_phrased: bool) -> Option<Self> {
+        let begun = Remainder {
+            is_begun: true,
+            ..self
+        };
+        let is_in_place = plan.inputs.iter().all(|input| input.level == plan.output);
         match plan.kind {
             CompactionKind::Drop => None,
-            CompactionKind::Move => Some(self),
-            CompactionKind::Merge if !is_phrased => Some(Remainder {
-                is_merged: true,
-                ..self
-            }),
-            CompactionKind::Merge => {
-                let is_in_place = plan.inputs.iter().all(|input| input.level == plan.output);
-                let reach = hull(comparator, &plan.inputs).filter(|_| is_in_place)?;
-                let lower = match reach.upper {
+            CompactionKind::Move => Some(begun),
+            CompactionKind::Merge if is_in_place => {
+                let lower = match claimed?.upper.clone() {
                     Bound::Included(key) => Bound::Excluded(key),
                     Bound::Excluded(key) => Bound::Included(key),
                     Bound::Unbounded => return None,
                 };
-                let upper = self.range.upper;
+                let upper = begun.range.upper;
                 Some(Remainder {
                     range: KeyRange { lower, upper },
-                    is_merged: self.is_merged,
+                    ..begun
                 })
             }
+            CompactionKind::Merge if is_phrased => None,
+            CompactionKind::Merge => Some(Remainder {
+                is_merged: true,
+                ..begun
+            }),
         }
     }
 }
@@ -160,8 +177,9 @@ impl CompactionPicker<'_> {
         let run = self.levels.run(level);
         let files = run.overlapping(self.comparator, &remainder.range);
         let has_work = |file: &Arc<FileRecord>| {
+            let is_compressed = file.is_searchable == self.is_searchable_wanted;
             let may_lose = || self.is_retaining || self.may_lose(file);
-            !file.is_searchable || (!remainder.is_merged && may_lose())
+            !is_compressed || (!remainder.is_merged && may_lose())
         };
         let start = files.iter().position(has_work)?;
         let due = files[start..].iter().take_while(|file| has_work(file));

@@ -310,27 +310,35 @@ fn who_asks_for_a_compaction_gets_it_by_the_piece() {
     let numbers = |plan: &Plan| -> Vec<u64> { plan.numbers().map(|number| number.0).collect() };
     let all = |picker: &CompactionPicker<'_>| picker.pick_range(&KeyRange::ALL);
     let bottom = levels_of((1..=7).map(|number| (6, large(number, number == 4, 20 * MIB))));
-    let mut plan = look(&bottom, &all).unwrap();
-    let mut left = Remainder {
-        range: KeyRange::ALL,
-        is_merged: true,
+    let behind = |left: Remainder, plan: &Plan, is_phrased: bool| {
+        let claim = plan.claim(&Comparator::Bytewise);
+        left.behind(plan, claim.as_ref().map(|claim| &claim.reach), is_phrased)
     };
-    let mut taken = Vec::new();
-    loop {
-        assert_eq!(plan.reason, CompactionReason::Manual);
-        taken.push(numbers(&plan));
-        left = left.behind(&plan, &Comparator::Bytewise, true).unwrap();
-        match look(&bottom, &|picker| picker.pick_rest(&left)) {
-            Some(next) => plan = next,
-            None => break,
+    // With or without a dictionary, which may go meanwhile.
+    for is_phrased in [true, false] {
+        let mut plan = look(&bottom, &all).unwrap();
+        let mut left = Remainder {
+            is_merged: true,
+            ..Remainder::of(KeyRange::ALL)
+        };
+        let mut taken = Vec::new();
+        loop {
+            assert_eq!(plan.reason, CompactionReason::Manual);
+            taken.push(numbers(&plan));
+            left = behind(left, &plan, is_phrased).unwrap();
+            match look(&bottom, &|picker| picker.pick_rest(&left)) {
+                Some(next) => plan = next,
+                None => break,
+            }
         }
+        assert_eq!(taken, [vec![1, 2, 3], vec![5, 6, 7]]);
     }
-    assert_eq!(taken, [vec![1, 2, 3], vec![5, 6, 7]]);
 
     let options = KeyspaceOptions::default();
-    let left = Remainder {
-        range: KeyRange::ALL,
-        is_merged: false,
+    let left = Remainder::of(KeyRange::ALL);
+    let begun = Remainder {
+        is_begun: true,
+        ..left.clone()
     };
     let run = levels_of([(0, large(1, false, 20 * MIB))]);
     let merge = look(&run, &all).unwrap();
@@ -338,16 +346,16 @@ fn who_asks_for_a_compaction_gets_it_by_the_piece() {
         (merge.kind, merge.output.index()),
         (CompactionKind::Merge, 6)
     );
-    assert_eq!(
-        left.clone().behind(&merge, &Comparator::Bytewise, true),
-        None
-    );
+    assert_eq!(behind(left.clone(), &merge, true), None);
     let apart = above(100, false);
     let merge = look(&apart, &all).unwrap();
     assert_eq!(numbers(&merge), [4, 5, 2, 3, 1]);
     assert_eq!(effort(&merge, &apart, &options), None);
-    let behind = left.clone().behind(&merge, &Comparator::Bytewise, false);
-    assert!(behind.is_some_and(|left| left.is_merged && left.range == KeyRange::ALL));
+    let merged = Remainder {
+        is_merged: true,
+        ..begun.clone()
+    };
+    assert_eq!(behind(left.clone(), &merge, false), Some(merged));
     // One run of two files.
     let l0 = apart.l0().iter().take(1).flat_map(|run| {
         let files = run.files().iter();
@@ -362,8 +370,5 @@ fn who_asks_for_a_compaction_gets_it_by_the_piece() {
         .unwrap();
     let moved = look(&run, &all).unwrap();
     assert_eq!(moved.kind, CompactionKind::Move);
-    assert_eq!(
-        left.clone().behind(&moved, &Comparator::Bytewise, false),
-        Some(left)
-    );
+    assert_eq!(behind(left, &moved, false), Some(begun));
 }
