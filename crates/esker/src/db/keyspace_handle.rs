@@ -368,7 +368,8 @@ impl Keyspace {
     /// space, too, as long as the disk has room for what it writes: that may be beyond
     /// `disk_limit` until the files that it replaces are gone.
     ///
-    /// Errors: `OutOfSpace` when there is no such room; smaller bounds need less.
+    /// Errors: `OutOfSpace` when there is no such room; smaller bounds need less; `Invalid` when
+    /// the keyspace was dropped.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

@@ -190,7 +190,11 @@ fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRa
         left = left.and_then(|before| running.remainder(before));
         run_here(core, running)?;
         if let Some(remainder) = &left {
-            begun = begin_when_free(core, || compaction::begin_rest(core, parts, remainder))?;
+            begun = begin_when_free(core, || {
+                // Or the rest would be written for nobody.
+                refuse_dropped(core, parts)?;
+                compaction::begin_rest(core, parts, remainder)
+            })?;
         }
     }
     collect(core, parts)

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use esker::Db;
 use esker::internals::env::pool::{Pool, Priority};
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::SimWorld;
+use esker::{Db, ErrorKind};
 
 use crate::compressions::or_plain;
 
@@ -248,4 +248,29 @@ fn who_compacts_by_hand_gets_all_of_it_where_compression_is_changed_meanwhile() 
     let stored_count: u64 = db.files().iter().map(|file| file.entry_count).sum();
     assert_eq!(stored_count, REVIEWS / 2);
     assert_eq!(db.iter().unwrap().count() as u64, REVIEWS / 2);
+}
+
+#[test]
+fn what_is_left_of_a_dropped_keyspace_is_not_compressed() {
+    let world = SimWorld::new(6);
+    let db = open(&world, or_plain("zstd"));
+    let reviews = db.keyspace("reviews").unwrap();
+    reviews.set("compaction.automatic", "false").unwrap();
+    for number in 0..REVIEWS {
+        reviews.put(key(number), review(number)).unwrap();
+    }
+    reviews.compact::<&[u8]>(..).unwrap();
+    let file_count = reviews.files().len() as u64;
+    assert!(file_count > 30);
+    reviews.set("compression", "searchable").unwrap();
+    let (eye, hand) = (reviews.clone(), db.clone());
+    let is_time = move || eye.files().iter().any(|file| file.is_searchable);
+    meanwhile(&world, is_time, move || {
+        hand.drop_keyspace("reviews").unwrap();
+    });
+    let before = counter(&db, "esker_compactions_total");
+    let error = reviews.compact::<&[u8]>(..).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    let done = counter(&db, "esker_compactions_total") - before;
+    assert!((1..file_count / 4).contains(&done), "{done} pieces");
 }
