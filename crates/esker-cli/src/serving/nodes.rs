@@ -49,8 +49,10 @@ pub fn spawn(shared: &GlobalFlags, roster: &mut Roster, number: u64) -> Outcome 
     for setting in &shared.settings {
         command.args(["--set", setting]);
     }
-    // The first one joins nobody at its first start; later it may find the others by that.
-    if number != 1 || roster.has_number(number) {
+    // The first one joins nobody at its first start; later it may find the others by that. If its
+    // directory was lost since, it is a new one of their cluster, and begins none of its own.
+    let has_begun = roster.rows.iter().any(|row| roster.has_number(row.number));
+    if number != 1 || has_begun {
         let others = roster.rows.iter().filter(|row| row.number != number);
         let others: Vec<String> = others
             .map(|row| format!("127.0.0.1:{}", row.ports[2]))

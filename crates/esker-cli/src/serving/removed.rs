@@ -31,9 +31,13 @@ pub fn removed(roster: &Roster, seen: &[(Row, Process)]) -> BTreeSet<u64> {
     // Who cannot ask does not know: then they are dead, which they are.
     let told = Link::among(metas, ASKING_MAX).and_then(|link| facts(&link));
     if let Ok(Some(known)) = told {
-        let peers: BTreeSet<&str> = known.iter().map(|one| one.peer.as_str()).collect();
-        let is_unknown =
-            |row: &&Row| !peers.contains(format!("127.0.0.1:{}", row.ports[2]).as_str());
+        let members: BTreeSet<i64> = known.iter().map(|one| one.node).collect();
+        // By the number that it was given: it may have run at other ports.
+        let is_unknown = |row: &&Row| {
+            let node = roster.identity_of(row.number);
+            let node = node.and_then(|node| i64::try_from(node).ok());
+            node.is_some_and(|node| !members.contains(&node))
+        };
         numbers.extend(unsure.into_iter().filter(is_unknown).map(|row| row.number));
     }
     numbers

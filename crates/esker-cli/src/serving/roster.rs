@@ -7,6 +7,7 @@ use esker::ErrorKind;
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::DirLock;
 use esker_server::meta::live::REMOVED;
+use esker_server::node::identity;
 use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
@@ -123,6 +124,12 @@ impl Roster {
         self.dir_of(number).join("NODE").exists()
     }
 
+    /// What the cluster calls it; `None` also where the file that says it cannot be read.
+    pub fn identity_of(&self, number: u64) -> Option<u64> {
+        let found = identity::read(&Env::real(1), &self.dir_of(number));
+        found.ok().flatten().map(|found| found.node.0)
+    }
+
     /// Where its log lines go.
     pub fn log_of(&self, number: u64) -> PathBuf {
         self.dir.join(format!("node{number}.log"))
@@ -137,9 +144,10 @@ impl Roster {
         line.strip_prefix("esker: ").unwrap_or(line).to_owned()
     }
 
-    /// Whether the node was told, when it ran last, that the cluster has let go of it for ever.
+    /// Whether the node was told, when it ran last, that the cluster has let go of it for ever. One
+    /// whose directory was taken away since is a new one.
     pub fn has_left(&self, number: u64) -> bool {
-        self.last_words_of(number).contains(REMOVED)
+        self.has_number(number) && self.last_words_of(number).contains(REMOVED)
     }
 
     /// Where it says that it serves.

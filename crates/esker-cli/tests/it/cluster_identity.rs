@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cluster_commands::{Cluster, QUICK};
 use crate::tool::Bench;
@@ -75,6 +75,10 @@ fn peer(row: &serde_json::Value) -> String {
     row["peer"].as_str().unwrap().to_owned()
 }
 
+fn meta(row: &serde_json::Value) -> String {
+    row["meta"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn a_copy_of_a_node_that_runs_ends_and_the_original_goes_on() {
     // Opened later, and told where two of the others are, but not where the original is.
@@ -130,6 +134,32 @@ fn nodes_that_all_moved_find_one_another_by_those_they_are_told_to_join() {
     for lines in lines {
         assert!(!lines.contains("does not answer yet"), "{lines}");
     }
+}
+
+#[test]
+fn a_node_that_ran_at_another_port_and_is_dead_was_not_removed() {
+    let cluster = Cluster::start("3");
+    let rows = cluster.rows();
+    cluster.ok(&["kill", "2"]);
+    let others = [peer(&rows[0]), peer(&rows[2])].join(",");
+    let words = ["--dir", "cluster/node2", "--peer-port", "0", "--join"];
+    let mut by_hand = ByHand::start(&cluster.bench, &[&words[..], &[&others]].concat());
+    assert!(by_hand.serves());
+    let (asked, deadline) = (meta(&rows[0]), Instant::now() + SOON);
+    let words = [
+        "node",
+        "list",
+        "--json",
+        "--timeout",
+        "20s",
+        "--meta",
+        &asked,
+    ];
+    while peer(&cluster.bench.ok(&words).json()[1]) == peer(&rows[1]) {
+        assert!(Instant::now() < deadline, "the others hear where it is");
+    }
+    drop(by_hand);
+    assert_eq!(cluster.states(), ["running", "dead", "running"]);
 }
 
 #[test]

@@ -291,4 +291,11 @@ fn nodes_leave_die_and_join_and_the_cluster_is_whole_and_even_each_time() {
     let states = [running, removed, removed, running, running, running];
     cluster.until("node 3 is told", |cluster| cluster.states() == states);
     cluster.read_ships();
+
+    // The directory is of no use any more. Without it there is room for a new node.
+    std::fs::remove_dir_all(cluster.bench.path("cluster/node2")).unwrap();
+    cluster.command(&["start"]);
+    let states = [running, running, removed, running, running, running];
+    assert_eq!(cluster.states(), states);
+    assert_eq!(cluster.numbers(), [1, 4, 5, 6, 7]);
 }
