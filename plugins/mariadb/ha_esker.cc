@@ -57,7 +57,7 @@ handler::Table_flags ha_esker::table_flags() const {
 // it has all that is wanted. The rest of the primary key counts where all of it is given back.
 ulong ha_esker::index_flags(uint index, uint part, bool has_all) const {
   ulong flags = HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE;
-  if (index == table_share->primary_key) flags |= HA_CLUSTERED_INDEX;
+  flags |= index == table_share->primary_key ? HA_CLUSTERED_INDEX : HA_DO_INDEX_COND_PUSHDOWN;
   const KEY &key = table_share->key_info[index];
   const bool is_rest = part >= key.user_defined_key_parts;
   const uint last = is_rest ? key.ext_key_parts - 1 : part;

@@ -1,7 +1,7 @@
 // One open table, as the server's handler calls see it.
 //
-// ha_esker.cc makes, opens and describes tables, ha_esker_read.cc reads rows, ha_esker_write.cc
-// writes them, ha_esker_check.cc is CHECK TABLE. Reads and writes go through the session's
+// ha_esker.cc makes, opens and describes tables, ha_esker_read.cc reads rows, by the conditions of
+// ha_esker_condition.cc, ha_esker_write.cc writes them, ha_esker_check.cc is CHECK TABLE. Reads and writes go through the session's
 // transaction; nothing is decided here that the store could decide.
 
 #ifndef HA_ESKER_H
@@ -95,6 +95,7 @@ class ha_esker : public handler {
   int rnd_next(uchar *record) override;
   void position(const uchar *record) override;
   int rnd_pos(uchar *record, uchar *place) override;
+  Item *idx_cond_push(uint index, Item *condition) override;
 
   // Writing.
   int write_row(const uchar *record) override;
@@ -109,6 +110,11 @@ class ha_esker : public handler {
   // Whether the server wants no more than what the index gives back.
   bool is_index_alone() const { return keyread < MAX_KEY && keyread == active_index; }
   uint32 read_flags() const;
+  // What becomes of an entry: it is the next one, its row has gone or is another by now, or the
+  // condition that the server gave does not hold for it.
+  enum Fate { kTaken, kGone, kPassed };
+  bool has_condition() const { return pushed_idx_cond && pushed_idx_cond_keyno == active_index; }
+  int check_condition(Fate *fate);
   int open_share(const char *name);
   int make_codecs();
   int estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows);
@@ -131,8 +137,8 @@ class ha_esker : public handler {
   int step(uchar *record, bool is_forward, const std::string &must_begin = {});
   int step_anyhow(uchar *record, bool is_forward);
   int take(int code, uchar *record, bool is_forward);
-  int take_here(uchar *record, bool *is_gone);
-  int take_entry(uchar *record, bool *is_gone);
+  int take_here(uchar *record, Fate *fate);
+  int take_entry(uchar *record, Fate *fate);
   int get_row(uchar *record);
   int probe(const std::string &key);
   int read_exact(uchar *record, const std::string &key);

@@ -125,12 +125,17 @@ int ha_esker::get_row(uchar *record) {
 }
 
 // The row of an entry of a secondary index, whose key and value are in `entry_`.
-int ha_esker::take_entry(uchar *record, bool *is_gone) {
+int ha_esker::take_entry(uchar *record, Fate *fate) {
   const KeyCodec &keys = *keys_[active_index];
   row_key_.clear();
   if (!keys.cut(bytes(entry_), entry_.size(), &starts_) ||
       !keys.append_primary(*row_keys_, bytes(entry_), starts_, &row_key_)) {
     return HA_ERR_CRASHED;
+  }
+  // Before its row is read, and locked.
+  if (has_condition()) {
+    const int error = check_condition(fate);
+    if (error || *fate == kPassed) return error;
   }
   const bool may_change = is_locking() || expires_;
   if (is_index_alone() && !may_change) {
@@ -139,18 +144,19 @@ int ha_esker::take_entry(uchar *record, bool *is_gone) {
   }
   const int error = get_row(record);
   if (error == HA_ERR_KEY_NOT_FOUND) {
-    *is_gone = may_change;
-    return may_change ? 0 : HA_ERR_CRASHED;
+    if (!may_change) return HA_ERR_CRASHED;
+    *fate = kGone;
+    return 0;
   }
   if (error || !may_change) return error;
   std::string key, value;
   split_entry(active_index, record, row_key_, &key, &value);
-  *is_gone = key + value != entry_;
+  if (key + value != entry_) *fate = kGone;
   return 0;
 }
 
 // What the cursor is at.
-int ha_esker::take_here(uchar *record, bool *is_gone) {
+int ha_esker::take_here(uchar *record, Fate *fate) {
   size_t key_size = 0, size = 0;
   const char *key = chars(esker_iter_key(cursor_, &key_size));
   const void *value = nullptr;
@@ -158,13 +164,14 @@ int ha_esker::take_here(uchar *record, bool *is_gone) {
     if (const int code = esker_iter_value(cursor_, &value, &size)) return fail(code);
     entry_.assign(key, key_size);
     entry_.append(chars(value), size);
-    return take_entry(record, is_gone);
+    return take_entry(record, fate);
   }
   row_key_.assign(key, key_size);
   if (is_locking()) {
     const int error = get_row(record);
-    *is_gone = error == HA_ERR_KEY_NOT_FOUND;
-    return *is_gone ? 0 : error;
+    if (error != HA_ERR_KEY_NOT_FOUND) return error;
+    *fate = kGone;
+    return 0;
   }
   // BLOBs are not copied: the value has to stay until the next read.
   if (table->s->blob_fields) {
@@ -194,12 +201,12 @@ int ha_esker::take(int code, uchar *record, bool is_forward) {
       const char *key = chars(esker_iter_key(cursor_, &size));
       if (std::string_view(key, size) >= bound_) return HA_ERR_END_OF_FILE;
     }
-    bool is_gone = false;
-    const int error = take_here(record, &is_gone);
+    Fate fate = kTaken;
+    const int error = take_here(record, &fate);
     const bool is_skipped = skips_locked_ && error == HA_ERR_LOCK_WAIT_TIMEOUT;
-    if ((error || !is_gone) && !is_skipped) return error;
+    if ((error || fate == kTaken) && !is_skipped) return error;
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
-    if (!is_skipped && is_locking() && session_->reads_latest() && !expires_) {
+    if (fate == kGone && is_locking() && session_->reads_latest() && !expires_) {
       code = seek_anew(is_forward);
     } else {
       code = is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_);
@@ -252,9 +259,10 @@ int ha_esker::read_exact(uchar *record, const std::string &key) {
     entry_.append(rest, size);
     // Its row is locked by now, and still another: it has ended by itself.
     if (entry_ == before) return HA_ERR_KEY_NOT_FOUND;
-    bool is_gone = false;
-    const int error = take_entry(record, &is_gone);
-    if (!is_gone) return or_skipped(error);
+    Fate fate = kTaken;
+    const int error = take_entry(record, &fate);
+    if (fate == kTaken) return or_skipped(error);
+    if (fate == kPassed) return error ? error : HA_ERR_KEY_NOT_FOUND;
     if (!is_locking() || !session_->reads_latest()) return HA_ERR_KEY_NOT_FOUND;
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
     before = entry_;
