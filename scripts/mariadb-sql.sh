@@ -45,6 +45,7 @@ cp plugins/mariadb/sql/statements.sql "$answers/statements.sql"
 plugins/mariadb/sql/types.sh >"$answers/types.sql"
 plugins/mariadb/sql/covered.sh >"$answers/covered.sql"
 plugins/mariadb/sql/pushed.sh >"$answers/pushed.sql"
+plugins/mariadb/sql/ranges.sh >"$answers/ranges.sql"
 plugins/mariadb/sql/random.sh "${1:-3000}" "${2:-29}" >"$answers/random.sql"
-for name in statements types covered pushed random; do compare "$name"; done
+for name in statements types covered pushed ranges random; do compare "$name"; done
 exit "$failed"

@@ -25,7 +25,7 @@ place=$(mkdir -p "$target/mariadb" && cd "$target/mariadb" && pwd)
 headers=$place/headers-$release
 sources=plugins/mariadb
 parts=(key_text key_codec row_codec table_options counter catalog session ha_esker ha_esker_read
-    ha_esker_condition ha_esker_write ha_esker_check schema_tables plugin)
+    ha_esker_condition ha_esker_ranges ha_esker_write ha_esker_check schema_tables plugin)
 wanted=(mariadb-server-core mariadb-client-core mariadb-common libmariadb3 libmariadb-dev
     libmariadbd19 libmariadbd-dev)
 

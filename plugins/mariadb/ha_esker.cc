@@ -239,6 +239,7 @@ bool ha_esker::get_error_message(int error, String *text) {
 
 int ha_esker::reset() {
   close_cursor();
+  ranges_.clear();
   esker_value_clear(found_);
   return 0;
 }
@@ -290,18 +291,8 @@ ha_rows ha_esker::records_in_range(uint index, const key_range *lower, const key
 }
 
 int ha_esker::estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows) {
-  bool is_whole;
   std::string first, last;
-  codec(index).append_number(&first);
-  last = esker::successor(first);
-  if (lower) {
-    first = search_key(index, lower->key, lower->keypart_map, &is_whole);
-    if (lower->flag == HA_READ_AFTER_KEY) first = esker::successor(first);
-  }
-  if (upper) {
-    last = search_key(index, upper->key, upper->keypart_map, &is_whole);
-    if (upper->flag == HA_READ_AFTER_KEY) last = esker::successor(last);
-  }
+  bounds_of(index, lower, upper, &first, &last);
   *rows = 1;
   if (first >= last) return 0;
   uint64_t keys = 0;

@@ -1,8 +1,9 @@
 // One open table, as the server's handler calls see it.
 //
-// ha_esker.cc makes, opens and describes tables, ha_esker_read.cc reads rows, by the conditions of
-// ha_esker_condition.cc, ha_esker_write.cc writes them, ha_esker_check.cc is CHECK TABLE. Reads and writes go through the session's
-// transaction; nothing is decided here that the store could decide.
+// ha_esker.cc makes, opens and describes tables, ha_esker_read.cc reads rows, ha_esker_condition.cc
+// passes over those that a condition excludes, ha_esker_ranges.cc reads those of many ranges,
+// ha_esker_write.cc writes them, ha_esker_check.cc is CHECK TABLE. Reads and writes go through the
+// session's transaction; nothing is decided here that the store could decide.
 
 #ifndef HA_ESKER_H
 #define HA_ESKER_H
@@ -10,6 +11,7 @@
 #include "session.h"
 
 #include "key_codec.h"
+#include "range_reader.h"
 #include "row_codec.h"
 
 #include <memory>
@@ -96,6 +98,12 @@ class ha_esker : public handler {
   void position(const uchar *record) override;
   int rnd_pos(uchar *record, uchar *place) override;
   Item *idx_cond_push(uint index, Item *condition) override;
+  ha_rows multi_range_read_info(uint index, uint ranges, uint keys, uint parts, uint *size,
+                                uint *mode, Cost_estimate *cost) override;
+  int multi_range_read_explain_info(uint mode, char *text, size_t room) override;
+  int multi_range_read_init(RANGE_SEQ_IF *ranges, void *state, uint count, uint mode,
+                            HANDLER_BUFFER *buffer) override;
+  int multi_range_read_next(range_id_t *range) override;
 
   // Writing.
   int write_row(const uchar *record) override;
@@ -145,6 +153,23 @@ class ha_esker : public handler {
   int or_skipped(int error) const;
   int unpack(uchar *record, const void *row, size_t length);
 
+  bool can_batch() const;
+  int next_of_ranges(range_id_t *range);
+  int read_first_side_by_side();
+  int give(const esker::RangeReader::Found &found);
+  int fetch();
+  bool next_range();
+  void describe_range();
+  bool bounds_of(uint index, const key_range *lower, const key_range *upper, std::string *first,
+                 std::string *last);
+  int scan_entries();
+  int add_entry(range_id_t range);
+  void keep_entry(range_id_t range);
+  int row_of_entry(range_id_t range, bool *is_wanted);
+  int look_up_entries();
+  int look_up_rows();
+  int look_up(esker::RangeReader::Values esker::RangeReader::*into);
+
   int check_unique(uint index, const std::string &key);
   int put(const std::string &key, const std::string &value);
   int remove(const std::string &key);
@@ -186,6 +211,7 @@ class ha_esker : public handler {
   std::string entry_;       // key and value of the secondary entry last read
   std::string row_key_;     // of the row last read
   std::vector<size_t> starts_;
+  esker::RangeReader ranges_;
   uint duplicate_ = MAX_KEY;
 };
 

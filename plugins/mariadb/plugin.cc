@@ -94,8 +94,20 @@ int show_pending(MYSQL_THD, SHOW_VAR *to, void *place, system_status_var *, enum
   return esker_db_numbers(esker::catalog->db(), count_pending, pending);
 }
 
-SHOW_VAR status_variables[] = {SHOW_FUNC_ENTRY("Esker_pending_work", &show_pending),
-                               {nullptr, nullptr, SHOW_UNDEF}};
+// A number that counts up from the start.
+template <ulonglong (*count)()>
+int show_count(MYSQL_THD, SHOW_VAR *to, void *place, system_status_var *, enum_var_type) {
+  *static_cast<longlong *>(place) = static_cast<longlong>(count());
+  to->type = SHOW_LONGLONG;
+  to->value = place;
+  return 0;
+}
+
+SHOW_VAR status_variables[] = {
+    SHOW_FUNC_ENTRY("Esker_batched_rows", &show_count<esker::batched_rows>),
+    SHOW_FUNC_ENTRY("Esker_batches", &show_count<esker::batches>),
+    SHOW_FUNC_ENTRY("Esker_pending_work", &show_pending),
+    {nullptr, nullptr, SHOW_UNDEF}};
 
 handler *make_handler(handlerton *hton, TABLE_SHARE *share, MEM_ROOT *root) {
   return new (root) ha_esker(hton, share);
