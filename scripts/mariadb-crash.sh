@@ -2,8 +2,9 @@
 # Ends a server with the engine ESKER in it as a crash does, and looks at what is there afterwards.
 #
 #   scripts/mariadb-crash.sh steps          at each step of a commit in two phases
+#   scripts/mariadb-crash.sh tables         at each step of an ALTER without a copy, and of a load
 #   scripts/mariadb-crash.sh any [ROUNDS]   at any moment of ROUNDS, 4, while clients write
-#   scripts/mariadb-crash.sh                both
+#   scripts/mariadb-crash.sh                all of it
 #
 # With and without a binary log, alone and, with it, together with InnoDB. A commit that was answered is there;
 # what is in two tables is in both or in none; tables that were being made and altered are whole or
@@ -138,6 +139,105 @@ cut_drop() {
         "$(ask "drop table p; drop table p" 2>&1 | sed -n 's/^\(ERROR [0-9]*\).*/\1/p')"
 }
 
+# cut WHERE STATEMENT OPTION…: the server ends there within the statement, and starts again.
+cut() {
+    local where=$1 statement=$2
+    shift 2
+    "$server" sql crashed -e "set global esker_crash_at = '$where'; $statement" >/dev/null 2>&1 || true
+    until_gone
+    "$server" again "$@" >/dev/null
+}
+
+# is_whole WHAT TABLE: it can be read, by each index, and nothing is left of what did not come about.
+is_whole() {
+    expect "$1: CHECK TABLE $2" "crashed.$2 check status OK" "$(ask "check table $2" | tr '\t' ' ')"
+    expect "$1: files to be taken in" '' "$(ls "$MARIADB_FILES/#esker/sql.load" 2>/dev/null)"
+}
+
+# alters OPTION…: of the catalogue's one batch all is done, or nothing, whatever the server had
+# written of its own by then.
+alters() {
+    local table where kind altered count
+    for table in one parts; do
+        kind=''
+        [ $table = one ] || kind='partition by hash (id) partitions 3'
+        for where in "before index" "after index" "before alter" "after alter"; do
+            altered=0
+            [ "$where" != "after alter" ] || altered=1
+            ask "create or replace table $table (id int primary key, v int, w int, key old (w))
+                engine=ESKER $kind; insert into $table select seq, seq, seq % 7 from seq_1_to_2000"
+            cut "$where" "alter table $table add unique new (v, id), drop key old,
+                add column x int default 5" "$@"
+            is_whole "$where of an ALTER with ${*:-no log}" $table
+            count=$(ask "select concat(sum(column_name = 'x'), ' ', sum(column_key != '')) from
+                information_schema.columns where table_name = '$table'")
+            expect "$where of an ALTER with ${*:-no log}: its columns and keys" \
+                "$altered 2" "$count"
+            expect "$where: rows" 2000 "$(ask "select count(*) from $table")"
+            [ $altered = 0 ] || expect "$where: rows by what is new" "2000 10000" \
+                "$(ask "select count(*), sum(x) from $table force index (new) where v > 0" | tr '\t' ' ')"
+            expect "the same ALTER afterwards" '' "$([ $altered = 1 ] || ask "alter table $table
+                add unique new (v, id), drop key old, add column x int default 5" 2>&1)"
+            is_whole "after another ALTER" $table
+        done
+        for where in "before alter" "after alter"; do
+            ask "create or replace table $table (id int primary key, v int) engine=ESKER $kind;
+                insert into $table select seq, seq from seq_1_to_2000"
+            cut "$where" "alter table $table add column x int default 5" "$@"
+            ask "alter table $table add column if not exists x int default 5"
+            ask "alter table $table alter x set default 6; insert into $table (id) values (0)"
+            expect "$where of ADD COLUMN" 10006 "$(ask "select sum(x) from $table")"
+            is_whole "$where of ADD COLUMN" $table
+        done
+    done
+    expect "tables that the engine has and the server has not" '' "$(ask "select table_name $strays")"
+}
+
+# loads ROWS-AFTER-COMMIT-ORDERED OPTION…
+loads() {
+    local where wanted=60000
+    # What an index entry and the row take together is more than a statement writes before it makes files.
+    local rows="select seq, seq * 7 % 60001, repeat(md5(seq), 4) from seq_1_to_60000"
+    for where in "before load" "after load" "before prepare" "after prepare" "after commit ordered" \
+        "before commit" "after commit"; do
+        # With one engine and no log there is one phase.
+        [ $# != 0 ] || [[ $where != *prepare* && $where != *ordered* ]] || continue
+        ask "create or replace table l (id int auto_increment primary key, v int, t text, key (v))
+            engine=ESKER"
+        cut "$where" "insert into l $rows" "$@"
+        case $where in
+        "before commit") wanted=0; [ $# = 0 ] || wanted=60000 ;;
+        after\ commit*) wanted=60000 ;;
+        *) wanted=0 ;;
+        esac
+        expect "$where of a load with ${*:-no log}: rows" "$wanted" "$(ask "select count(*) from l")"
+        is_whole "$where of a load with ${*:-no log}" l
+        [ "$wanted" != 0 ] || ask "insert into l $rows"
+        expect "rows by an index" "60000 60000" "$(ask "select count(*), count(distinct v) from l
+            force index (v) where v >= 0" | tr '\t' ' ')"
+    done
+    for where in "before load" "after load"; do
+        cut "$where" "alter table l add column n int default 3 first" "$@"
+        expect "$where of a copy: rows" 60000 "$(ask "select count(*) from l")"
+        is_whole "$where of a copy" l
+    done
+    expect "tables that the engine has and the server has not" '' "$(ask "select table_name $strays")"
+}
+
+tables() {
+    local log=--log-bin=$MARIADB_FILES/binlog
+    "$server" start "$log" >/dev/null
+    "$server" sql -e "create database crashed"
+    alters "$log"
+    loads "$log"
+    "$server" kill
+    "$server" start >/dev/null
+    "$server" sql -e "create database crashed"
+    alters
+    loads
+    "$server" kill
+}
+
 # write CLIENT: rows in two engines and three tables, each commit noted when it is answered.
 write() {
     local number=0
@@ -228,8 +328,9 @@ any() {
 [ ! -e "$place/plugins/ha_esker.so" ] || scripts/mariadb.sh crashing
 case ${1:-all} in
 steps) steps ;;
+tables) tables ;;
 any) any "${2:-4}" ;;
-all) steps; any 4 ;;
+all) steps; tables; any 4 ;;
 *) echo "no such word: $1; the first lines of $0 say which there are" >&2; exit 1 ;;
 esac
 printf 'crashes      %6d checks, %d failed\n' "$cases" "$failed"

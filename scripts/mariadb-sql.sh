@@ -41,11 +41,12 @@ compare() {
     fi
 }
 
-cp plugins/mariadb/sql/statements.sql "$answers/statements.sql"
+cp plugins/mariadb/sql/{statements,alter}.sql "$answers/"
 plugins/mariadb/sql/types.sh >"$answers/types.sql"
 plugins/mariadb/sql/covered.sh >"$answers/covered.sql"
 plugins/mariadb/sql/pushed.sh >"$answers/pushed.sql"
 plugins/mariadb/sql/ranges.sh >"$answers/ranges.sql"
+plugins/mariadb/sql/altered.sh "$((${1:-3000} / 2))" "${2:-29}" >"$answers/altered.sql"
 plugins/mariadb/sql/random.sh "${1:-3000}" "${2:-29}" >"$answers/random.sql"
-for name in statements types covered pushed ranges random; do compare "$name"; done
+for name in statements alter types covered pushed ranges altered random; do compare "$name"; done
 exit "$failed"

@@ -24,7 +24,8 @@ target=$(scripts/setup.sh target)
 place=$(mkdir -p "$target/mariadb" && cd "$target/mariadb" && pwd)
 headers=$place/headers-$release
 sources=plugins/mariadb
-parts=(key_text key_codec row_codec table_options counter catalog session ha_esker ha_esker_read
+parts=(key_text key_codec row_codec table_options table_record counter catalog catalog_alter
+    sorted_load table_load session ha_esker ha_esker_alter ha_esker_load ha_esker_read
     ha_esker_condition ha_esker_ranges ha_esker_write ha_esker_check schema_tables plugin)
 wanted=(mariadb-server-core mariadb-client-core mariadb-common libmariadb3 libmariadb-dev
     libmariadbd19 libmariadbd-dev)
@@ -182,7 +183,7 @@ plugin() {
 crashing() {
     [ -e "$place/objects/plugin.o" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
     local made=$place/objects/crashing part objects=()
-    compile "$made" session plugin -- -DESKER_CRASHES
+    compile "$made" session catalog_alter ha_esker_alter table_load plugin -- -DESKER_CRASHES
     for part in "${parts[@]}"; do
         objects+=("$place/objects/$part.o")
         [ ! -e "$made/$part.o" ] || objects[-1]=$made/$part.o

@@ -3,6 +3,7 @@
 #include "catalog.h"
 
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 namespace esker {
@@ -12,8 +13,6 @@ namespace {
 constexpr char kTables = 1;
 constexpr char kNext = 2;
 constexpr char kCounters = 3;
-constexpr char kVersion = 1;
-constexpr size_t kRecordHead = 16;
 
 // Row ids are numbered by the start of the engine and then by a counter, so that no number comes
 // twice, and none has to be looked for.
@@ -22,64 +21,21 @@ constexpr int kStartShift = 40;
 const char *const kCatalogName = "sql.catalog";
 const char *const kTablePrefix = "sql.table.";
 
-void append_number(std::string *to, ulonglong number, int bytes) {
-  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
-    to->push_back(static_cast<char>(number >> shift));
-  }
-}
-
-ulonglong read_number(const uchar *from, int bytes) {
-  ulonglong number = 0;
-  for (int at = 0; at < bytes; at++) number = number << 8 | from[at];
-  return number;
-}
-
-std::string table_key(const std::string &name) { return kTables + name; }
-
 std::string counter_key(uint32 table) {
   std::string key{kCounters};
   append_number(&key, table, 4);
   return key;
 }
 
-std::string keyspace_name(uint32 number) {
+}  // namespace
+
+std::string table_key(const std::string &name) { return kTables + name; }
+
+std::string keyspace_name(uint32 table) {
   char text[32];
-  snprintf(text, sizeof text, "%s%010u", kTablePrefix, number);
+  snprintf(text, sizeof text, "%s%010u", kTablePrefix, table);
   return text;
 }
-
-std::string encode(const TableRecord &record) {
-  std::string out{kVersion, static_cast<char>(record.is_temporary)};
-  append_number(&out, record.number, 4);
-  append_number(&out, record.counter, 8);
-  append_number(&out, record.indexes.size(), 2);
-  for (const uint32 index : record.indexes) append_number(&out, index, 4);
-  return out;
-}
-
-bool decode(const uchar *from, size_t length, TableRecord *record) {
-  if (length < kRecordHead || from[0] != kVersion || from[1] > 1) return false;
-  record->is_temporary = from[1];
-  record->number = static_cast<uint32>(read_number(from + 2, 4));
-  record->counter = read_number(from + 6, 8);
-  const size_t count = read_number(from + 14, 2);
-  if (length != kRecordHead + 4 * count) return false;
-  record->indexes.clear();
-  for (size_t at = 0; at < count; at++) {
-    record->indexes.push_back(static_cast<uint32>(read_number(from + kRecordHead + 4 * at, 4)));
-  }
-  return true;
-}
-
-// A batch that is freed with its owner.
-struct Batch {
-  explicit Batch(esker_db *db) { code = esker_batch_new(db, &it); }
-  ~Batch() { esker_batch_free(it); }
-  esker_batch *it = nullptr;
-  int code;
-};
-
-}  // namespace
 
 int handler_error(int code) {
   switch (code) {
@@ -102,6 +58,7 @@ int Catalog::open(const char *path, const char *memory_limit, Catalog **catalog)
   int code = esker_builder_new(path, &builder);
   if (!code) code = esker_builder_set(builder, "memory_limit", memory_limit);
   Catalog *made = new Catalog;
+  made->loads_ = std::string(path) + "/sql.load";
   if (!code) code = esker_builder_open(builder, &made->db_);
   esker_builder_free(builder);
   if (!code) code = esker_db_keyspace(made->db_, kCatalogName, nullptr, &made->records_);
@@ -184,6 +141,8 @@ void Catalog::tell_strays(const std::vector<std::string> &tables) {
 }
 
 int Catalog::sweep() {
+  std::error_code ignored;
+  std::filesystem::remove_all(loads_, ignored);
   std::vector<std::string> tables;
   int code = names(&tables);
   if (!code) tell_strays(tables);
@@ -196,6 +155,7 @@ int Catalog::sweep() {
     if (record.is_temporary && forget(name, &number)) return ESKER_IO;
     if (!record.is_temporary) wanted.insert(keyspace_name(record.number));
   }
+  if (!code) code = sweep_indexes();
   char **keyspaces = nullptr;
   size_t count = 0;
   if (!code) code = esker_db_keyspaces(db_, &keyspaces, &count);
@@ -212,16 +172,22 @@ int Catalog::sweep() {
 }
 
 int Catalog::put_record(esker_batch *batch, const std::string &name, const TableRecord &record) {
-  const std::string key = table_key(name), value = encode(record);
+  const std::string key = table_key(name), value = record.encode();
   return esker_batch_put(batch, records_, key.data(), key.size(), value.data(), value.size());
 }
 
-int Catalog::make_keyspace(uint32 number, const Settings &settings) {
-  esker_keyspace_options *options = esker_keyspace_options_new();
-  int code = options ? ESKER_OK : ESKER_PANIC;
+int Catalog::make_options(const Settings &settings, esker_keyspace_options **options) {
+  *options = esker_keyspace_options_new();
+  int code = *options ? ESKER_OK : ESKER_PANIC;
   for (const auto &[name, text] : settings) {
-    if (!code) code = esker_keyspace_options_set(options, name.c_str(), text.c_str());
+    if (!code) code = esker_keyspace_options_set(*options, name.c_str(), text.c_str());
   }
+  return code;
+}
+
+int Catalog::make_keyspace(uint32 number, const Settings &settings) {
+  esker_keyspace_options *options = nullptr;
+  int code = make_options(settings, &options);
   const bool is_possible = !code;
   esker_keyspace *keyspace = nullptr;
   if (!code) code = esker_db_keyspace(db_, keyspace_name(number).c_str(), options, &keyspace);
@@ -246,8 +212,12 @@ int Catalog::create(const std::string &name, const Wanted &wanted) {
   std::lock_guard<std::mutex> turn(changes_);
   TableRecord record;
   if (!find(name, &record)) return HA_ERR_TABLE_EXIST;
-  record = TableRecord{next_table_++, wanted.is_temporary, wanted.counter, {}, 0};
-  while (record.indexes.size() < wanted.indexes) record.indexes.push_back(next_index_++);
+  record = TableRecord();
+  record.number = next_table_++;
+  record.is_temporary = wanted.is_temporary;
+  record.counter = wanted.counter;
+  record.indexes.push_back({next_index_++, ""});
+  for (const std::string &index : wanted.indexes) record.indexes.push_back({next_index_++, index});
   if (const int error = make_keyspace(record.number, wanted.settings)) return error;
   Batch batch(db_);
   int code = batch.code;
@@ -264,7 +234,7 @@ int Catalog::find(const std::string &name, TableRecord *record) {
   if (error == HA_ERR_KEY_NOT_FOUND) error = HA_ERR_NO_SUCH_TABLE;
   size_t size = 0;
   const auto *from = static_cast<const uchar *>(esker_value_data(value, &size));
-  if (!error && !decode(from, size, record)) error = HA_ERR_CRASHED;
+  if (!error && !record->decode(from, size)) error = HA_ERR_CRASHED;
   esker_value_free(value);
   if (error) return error;
   std::lock_guard<std::mutex> turn(turn_);
@@ -320,6 +290,7 @@ int Catalog::truncate(const std::string &name) {
   const uint32 old_number = record.number;
   record.number = next_table_++;
   record.counter = 0;
+  record.added.clear();
   Settings settings;
   if (const int error = read_settings(old_number, &settings)) return error;
   if (const int error = make_keyspace(record.number, settings)) return error;

@@ -45,6 +45,13 @@ void Counter::raise(ulonglong value) {
   if (value >= next_) next_ = value == ULONGLONG_MAX ? value : value + 1;
 }
 
+void Counter::follow(Counter &other) {
+  const ulonglong next = other.next(), row_id = other.last_row_id();
+  std::lock_guard<std::mutex> turn(turn_);
+  next_ = std::max(next_, next);
+  row_id_ = std::max(row_id_, row_id);
+}
+
 ulonglong Counter::take_row_id() {
   std::lock_guard<std::mutex> turn(turn_);
   return ++row_id_;

@@ -38,6 +38,9 @@ class Counter {
   // A value that was given by hand.
   void raise(ulonglong value);
 
+  // Gives nothing that the other one gave.
+  void follow(Counter &other);
+
   ulonglong take_row_id();
   // The last one that was given; those of earlier starts lie below it.
   ulonglong last_row_id();

@@ -2,6 +2,8 @@
 
 #include "ha_esker.h"
 
+#include "table_load.h"
+
 #include <algorithm>
 
 using esker::catalog;
@@ -28,6 +30,14 @@ bool looks_for_rows(THD *thd) {
   }
 }
 
+// What it reads is kept from writers by the server's own lock; one of ours would keep out the files
+// that it makes.
+bool alters(THD *thd) {
+  const enum_sql_command command = thd->lex->sql_command;
+  return command == SQLCOM_ALTER_TABLE || command == SQLCOM_CREATE_INDEX ||
+         command == SQLCOM_DROP_INDEX;
+}
+
 bool has_foreign_keys(const Alter_info &wanted) {
   for (const Key &key : wanted.key_list) {
     if (key.type == Key::FOREIGN_KEY) return true;
@@ -41,6 +51,12 @@ int refuse(const char *what) {
 }
 
 }  // namespace
+
+Share::~Share() {
+  if (const auto going_on = load.lock()) going_on->forget_share();
+  esker_keyspace_free(keyspace);
+  thr_lock_delete(&lock);
+}
 
 // What is not said: a statement in the binary log (no gap is locked).
 handler::Table_flags ha_esker::table_flags() const {
@@ -84,7 +100,9 @@ int ha_esker::create(const char *name, TABLE *form, HA_CREATE_INFO *info) {
       push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_ILLEGAL_HA_CREATE_OPTION,
                           ER_THD(thd, ER_ILLEGAL_HA_CREATE_OPTION), "ESKER", "FOREIGN KEY");
     }
-    const int error = catalog->create(name, {form->s->keys + 1, info->tmp_table(),
+    std::vector<std::string> indexes;
+    for (uint at = 0; at < form->s->keys; at++) indexes.push_back(form->key_info[at].name.str);
+    const int error = catalog->create(name, {indexes, info->tmp_table(),
                                              info->auto_increment_value,
                                              esker::settings_of(info->option_struct)});
     if (error == HA_WRONG_CREATE_OPTION) {
@@ -162,14 +180,19 @@ int ha_esker::open(const char *name, int, uint) {
 }
 
 int ha_esker::make_codecs() {
-  const std::vector<uint32> &numbers = share_->record.indexes;
+  const esker::TableRecord &record = share_->record;
   const uint primary = table->s->primary_key;
-  rows_ = std::make_unique<esker::RowCodec>(table);
-  row_keys_ = std::make_unique<KeyCodec>(table, primary, numbers[0]);
+  rows_ = std::make_unique<esker::RowCodec>(table, record.added);
+  row_keys_ = std::make_unique<KeyCodec>(table, primary, record.indexes[0].number);
   keys_.clear();
   for (uint index = 0; index < table->s->keys; index++) {
-    keys_.push_back(std::make_unique<KeyCodec>(table, index,
-                                               numbers[index == primary ? 0 : index + 1]));
+    const char *name = table->key_info[index].name.str;
+    const uint32 number = index == primary ? record.indexes[0].number : record.index(index, name);
+    if (!number) {
+      sql_print_error("ESKER: the catalogue knows no key %s of %s", name, share_->name.c_str());
+      return HA_ERR_CRASHED;
+    }
+    keys_.push_back(std::make_unique<KeyCodec>(table, index, number));
   }
   scratch_.assign(table->s->rec_buff_length, 0);
   ref_length = static_cast<uint>(row_keys_->length_max() + kPlaceLengthBytes);
@@ -200,7 +223,8 @@ int ha_esker::enter(THD *thd, thr_lock_type kind, bool writes) {
     skips_locked_ = is_locking() && table->reginfo.skip_locked;
     leave_cursor();
     const esker::TableRecord &record = share_->record;
-    return session_->enter(thd, {share_->keyspace, !writes || looks_for_rows(thd), is_locking(),
+    const bool looks = (!writes || looks_for_rows(thd)) && !alters(thd);
+    return session_->enter(thd, {share_->keyspace, looks, is_locking(),
                                  record.is_temporary ? 0 : record.changed});
   });
 }
@@ -238,6 +262,7 @@ bool ha_esker::get_error_message(int error, String *text) {
 }
 
 int ha_esker::reset() {
+  end_load(true);
   close_cursor();
   ranges_.clear();
   esker_value_clear(found_);

@@ -1,9 +1,10 @@
 // One open table, as the server's handler calls see it.
 //
-// ha_esker.cc makes, opens and describes tables, ha_esker_read.cc reads rows, ha_esker_condition.cc
-// passes over those that a condition excludes, ha_esker_ranges.cc reads those of many ranges,
-// ha_esker_write.cc writes them, ha_esker_check.cc is CHECK TABLE. Reads and writes go through the
-// session's transaction; nothing is decided here that the store could decide.
+// ha_esker.cc makes, opens and describes tables, ha_esker_alter.cc alters them, ha_esker_read.cc
+// reads rows, ha_esker_condition.cc passes over those that a condition excludes, ha_esker_ranges.cc
+// reads those of many ranges, ha_esker_write.cc writes them, ha_esker_load.cc brings in many,
+// ha_esker_check.cc is CHECK TABLE. Reads and writes go through the session's transaction; nothing
+// is decided here that the store could decide.
 
 #ifndef HA_ESKER_H
 #define HA_ESKER_H
@@ -18,20 +19,20 @@
 
 namespace esker {
 
+class TableLoad;
+
 // What all openings of one table share.
 class Share : public Handler_share {
  public:
   Share() { thr_lock_init(&lock); }
-  ~Share() override {
-    esker_keyspace_free(keyspace);
-    thr_lock_delete(&lock);
-  }
+  ~Share() override;
 
   THR_LOCK lock;
   std::string name;  // its path, of a partition its own
   TableRecord record;
   esker_keyspace *keyspace = nullptr;
   std::shared_ptr<Counter> counter;
+  std::weak_ptr<TableLoad> load;  // that goes on, or is to be committed
 };
 
 }  // namespace esker
@@ -62,6 +63,16 @@ class ha_esker : public handler {
   int check(THD *thd, HA_CHECK_OPT *options) override;
   int analyze(THD *, HA_CHECK_OPT *) override { return HA_ADMIN_OK; }
   int optimize(THD *, HA_CHECK_OPT *) override;
+
+  // ALTER TABLE without a copy.
+  bool check_if_incompatible_data(HA_CREATE_INFO *wanted, uint changes) override;
+  enum_alter_inplace_result check_if_supported_inplace_alter(TABLE *altered,
+                                                             Alter_inplace_info *wanted) override;
+  bool prepare_inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) override;
+  bool inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) override;
+  bool commit_inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted,
+                                  bool is_committed) override;
+  static int check_version(handlerton *, const char *path, const LEX_CUSTRING *version, ulonglong);
 
   // Statements.
   int external_lock(THD *thd, int kind) override;
@@ -110,8 +121,14 @@ class ha_esker : public handler {
   int update_row(const uchar *old_record, const uchar *new_record) override;
   int delete_row(const uchar *record) override;
 
+  // Writing many.
+  void start_bulk_insert(ha_rows rows, uint flags) override;
+  int end_bulk_insert() override;
+  int extra(ha_extra_function what) override;
+
  private:
   class Check;
+  class Alter;
 
   int enter(THD *thd, thr_lock_type kind, bool writes);
   bool is_locking() const { return locks_ != kNone; }
@@ -125,6 +142,8 @@ class ha_esker : public handler {
   int check_condition(Fate *fate);
   int open_share(const char *name);
   int make_codecs();
+  int prepare_alter(TABLE *altered, Alter_inplace_info *wanted);
+  int build_indexes(TABLE *altered, const esker::Catalog::Altered &change);
   int estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows);
 
   // An index by its place in the table; MAX_KEY is the rows themselves.
@@ -177,6 +196,13 @@ class ha_esker : public handler {
   // Key and value of a row's entry in a secondary index.
   void split_entry(uint index, const uchar *record, const std::string &row_key, std::string *key,
                    std::string *value) const;
+  static void split(const esker::KeyCodec &keys, const uchar *record, const std::string &row_key,
+                    std::string *key, std::string *value);
+  bool is_empty();
+  int note_bulk(size_t bytes);
+  int load_row(const uchar *record, const std::string &row_key, const std::string &row);
+  int end_load(bool is_unwanted);
+  void find_duplicate(const esker::TableLoad &load);
   int find_last_counter(ulonglong *last);
   int prepare_counter();
   int note_counter();
@@ -213,6 +239,11 @@ class ha_esker : public handler {
   std::vector<size_t> starts_;
   esker::RangeReader ranges_;
   uint duplicate_ = MAX_KEY;
+
+  std::shared_ptr<esker::TableLoad> load_;  // rows go there
+  bool is_bulk_ = false;     // rows may go there once there are many
+  bool is_private_ = false;  // nobody else knows the table
+  size_t bulk_bytes_ = 0;
 };
 
 #endif

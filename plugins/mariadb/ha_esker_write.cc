@@ -27,8 +27,14 @@ std::string ha_esker::new_row_key(const uchar *record) {
 
 void ha_esker::split_entry(uint index, const uchar *record, const std::string &row_key,
                            std::string *key, std::string *value) const {
-  const esker::KeyCodec &keys = *keys_[index];
-  const ulonglong id = table->s->primary_key == MAX_KEY ? esker::row_id_in(row_key) : 0;
+  split(*keys_[index], record, row_key, key, value);
+}
+
+void ha_esker::split(const esker::KeyCodec &keys, const uchar *record, const std::string &row_key,
+                     std::string *key, std::string *value) {
+  // Of a table with a primary key it is something else, or nothing, and is not asked for.
+  const bool is_id = row_key.size() == esker::KeyCodec::kIndexBytes + sizeof(ulonglong);
+  const ulonglong id = is_id ? esker::row_id_in(row_key) : 0;
   keys.append_number(key);
   keys.append(record, id, 0, keys.user_parts(), key);
   keys.append(record, id, keys.user_parts(), keys.parts(), keys.is_whole(record) ? value : key);
@@ -67,6 +73,11 @@ int ha_esker::write_row(const uchar *record) {
     }
     const std::string row_key = new_row_key(record);
     const uint primary = table->s->primary_key;
+    if (load_) {
+      std::string row;
+      rows_->pack(record, &row);
+      return load_row(record, row_key, row);
+    }
     if (primary != MAX_KEY) {
       if (const int error = check_unique(primary, row_key)) return error;
     }
@@ -87,7 +98,13 @@ int ha_esker::write_row(const uchar *record) {
       if (const int error = put(key, value)) return error;
     }
     row_key_ = row_key;
-    return table->next_number_field && record == table->record[0] ? note_counter() : 0;
+    if (table->next_number_field && record == table->record[0]) {
+      if (const int error = note_counter()) return error;
+    }
+    if (!is_bulk_) return 0;
+    size_t bytes = row_key.size() + row.size();
+    for (const auto &[key, value] : entries) bytes += key.size() + value.size();
+    return note_bulk(bytes);
   });
 }
 

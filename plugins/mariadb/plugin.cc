@@ -61,6 +61,11 @@ MYSQL_THDVAR_ENUM(foreign_keys, PLUGIN_VAR_RQCMDARG,
                   "warn (it is made without them), refuse",
                   nullptr, nullptr, 0, &foreign_keys_words);
 
+MYSQL_THDVAR_BOOL(bulk_load, PLUGIN_VAR_OPCMDARG,
+                  "Whether statements that bring many rows into an empty table which nobody else "
+                  "uses write sorted files, and not a transaction",
+                  nullptr, nullptr, TRUE);
+
 #ifdef ESKER_CRASHES
 char *crash_place;
 MYSQL_SYSVAR_STR(crash_at, crash_place, PLUGIN_VAR_RQCMDARG | PLUGIN_VAR_MEMALLOC,
@@ -74,6 +79,7 @@ st_mysql_sys_var *settings[] = {
                                 MYSQL_SYSVAR(durability), MYSQL_SYSVAR(memory_limit),
                                 MYSQL_SYSVAR(checkpoint),
                                 MYSQL_SYSVAR(lock_wait_timeout), MYSQL_SYSVAR(foreign_keys),
+                                MYSQL_SYSVAR(bulk_load),
                                 nullptr};
 
 // Jobs that run, memtables to be flushed, and levels to be merged: what is 0 at rest.
@@ -152,6 +158,7 @@ int begin(void *place) {
   hton->table_options = esker::table_options;
   hton->show_status = show_status;
   hton->flush_logs = flush_logs;
+  hton->check_version = ha_esker::check_version;
   esker::Session::register_calls(hton);
   sql_print_information("ESKER: engine %s for server " MYSQL_SERVER_VERSION
                         "; mariadb-backup does not copy its tables",
@@ -188,6 +195,8 @@ void crash_at(const char *place) {
   if (crash_place && !strcmp(crash_place, place)) kill(getpid(), SIGKILL);
 }
 #endif
+
+bool loads_files(THD *thd) { return THDVAR(thd, bulk_load); }
 
 bool refuses_foreign_keys(THD *thd) { return THDVAR(thd, foreign_keys) == 1; }
 

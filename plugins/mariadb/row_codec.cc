@@ -15,10 +15,23 @@ constexpr size_t kBesideMax = 4;
 
 }  // namespace
 
-RowCodec::RowCodec(TABLE *table) : table_(table) {
+RowCodec::RowCodec(TABLE *table, std::vector<ColumnDefault> added)
+    : table_(table), added_(std::move(added)) {
   for (Field **field = table->field; *field; field++) {
     if ((*field)->stored_in_db()) stored_.push_back(*field);
   }
+}
+
+ColumnDefault RowCodec::default_of(TABLE *table, Field *field) {
+  const ptrdiff_t offset = table->s->default_values - table->record[0];
+  if (field->is_real_null(offset)) return {true, {}};
+  field->move_field_offset(offset);
+  std::string value(kBesideMax + field->pack_length(), '\0');
+  uchar *begin = reinterpret_cast<uchar *>(&value[0]);
+  const uchar *end = field->pack(begin, field->ptr, UINT_MAX);
+  field->move_field_offset(-offset);
+  value.resize(static_cast<size_t>(end - begin));
+  return {false, value};
 }
 
 size_t RowCodec::packed_max(const uchar *record) const {
@@ -54,10 +67,18 @@ void RowCodec::pack(const uchar *record, std::string *row) const {
   row->resize(static_cast<size_t>(to - begin));
 }
 
+// As the server's own empty row has it.
+void RowCodec::put_null(Field *field, uchar *record) const {
+  field->set_null(record - table_->record[0]);
+  const size_t place = field->ptr - table_->record[0];
+  memcpy(record + place, table_->s->default_values + place, field->pack_length_in_rec());
+}
+
 bool RowCodec::unpack(const uchar *row, size_t length, uchar *record) const {
-  const size_t nulls = (stored_.size() + 7) / 8;
-  if (length < kHeadBytes + nulls || row[0] != kVersion) return false;
-  if ((static_cast<size_t>(row[1]) << 8 | row[2]) != stored_.size()) return false;
+  if (length < kHeadBytes || row[0] != kVersion || added_.size() > stored_.size()) return false;
+  const size_t count = static_cast<size_t>(row[1]) << 8 | row[2];
+  const size_t nulls = (count + 7) / 8, oldest = stored_.size() - added_.size();
+  if (count < oldest || count > stored_.size() || length < kHeadBytes + nulls) return false;
   const ptrdiff_t offset = record - table_->record[0];
   const uchar *end = row + length;
   const uchar *from = row + kHeadBytes + nulls;
@@ -65,19 +86,21 @@ bool RowCodec::unpack(const uchar *row, size_t length, uchar *record) const {
   memcpy(record, table_->s->default_values, table_->s->null_bytes);
   for (size_t at = 0; at < stored_.size(); at++) {
     Field *field = stored_[at];
-    if (row[kHeadBytes + at / 8] & 1 << at % 8) {
+    const ColumnDefault *missing = at < count ? nullptr : &added_[at - oldest];
+    if (missing ? missing->is_null : (row[kHeadBytes + at / 8] & 1 << at % 8) != 0) {
       if (!field->real_maybe_null()) return false;
-      field->set_null(offset);
-      const size_t place = field->ptr - table_->record[0];
-      memcpy(record + place, table_->s->default_values + place, field->pack_length_in_rec());
+      put_null(field, record);
       continue;
     }
     field->set_notnull(offset);
+    const uchar *value = missing ? reinterpret_cast<const uchar *>(missing->value.data()) : from;
+    const uchar *value_end = missing ? value + missing->value.size() : end;
     // A BLOB's own function writes to where the field is, and not where it is told to.
     field->move_field_offset(offset);
-    from = field->unpack(field->ptr, from, end, 0);
+    value = field->unpack(field->ptr, value, value_end, 0);
     field->move_field_offset(-offset);
-    if (!from) return false;
+    if (!value || (missing && value != value_end)) return false;
+    if (!missing) from = value;
   }
   return from == end;
 }

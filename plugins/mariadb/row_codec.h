@@ -11,13 +11,18 @@
 // has it: numbers as they lie in memory, little-endian; texts with their length before them, and
 // CHAR without the spaces that fill it up.
 //
-// Valid if and only if the version is 1, the number is that of the table, each column has a packing
-// that ends within the value, and the last one ends with it.
+// A row that is older than the last columns of its table has not got them: what it has in them then
+// stands in the table's record, as of the ALTER that added them.
+//
+// Valid if and only if the version is 1, the number is that of the table or lacks columns that were
+// added, each column has a packing that ends within the value, and the last one ends with it.
 
 #ifndef ESKER_ROW_CODEC_H
 #define ESKER_ROW_CODEC_H
 
 #include "server.h"
+
+#include "table_record.h"
 
 #include <string>
 #include <vector>
@@ -26,8 +31,11 @@ namespace esker {
 
 class RowCodec {
  public:
-  // The table outlives it.
-  explicit RowCodec(TABLE *table);
+  // The table outlives it. `added` are its last columns, that older rows lack.
+  explicit RowCodec(TABLE *table, std::vector<ColumnDefault> added = {});
+
+  // What a new column has in the rows that there are: its constant default.
+  static ColumnDefault default_of(TABLE *table, Field *field);
 
   void pack(const uchar *record, std::string *row) const;
 
@@ -37,9 +45,11 @@ class RowCodec {
 
  private:
   size_t packed_max(const uchar *record) const;
+  void put_null(Field *field, uchar *record) const;
 
   TABLE *table_;
   std::vector<Field *> stored_;
+  std::vector<ColumnDefault> added_;
 };
 
 }  // namespace esker

@@ -94,7 +94,7 @@ int Session::begin(THD *thd, bool locks) {
   return error(thd, code);
 }
 
-void Session::end() {
+void Session::end(bool is_committed) {
   esker_tx_free(transaction_);
   transaction_ = nullptr;
   is_prepared_ = false;
@@ -108,6 +108,13 @@ void Session::end() {
     }
   }
   dropped_.clear();
+  for (const AtEnd &call : at_end_) {
+    guarded([&] {
+      call(is_committed);
+      return 0;
+    });
+  }
+  at_end_.clear();
   std::lock_guard<std::mutex> turn(waits_);
   esker_interrupter_free(interrupter_);
   interrupter_ = nullptr;
@@ -125,11 +132,17 @@ int Session::wait_for_writers(THD *thd, const std::string &name) {
     code = esker_tx_begin(catalog->db(), ESKER_READ_COMMITTED, ESKER_LOCKING, lock_wait_ms(thd),
                           "a change of a table", &made);
   }
+  // A lock that stayed would keep out files that an ALTER has taken in.
   esker_tx *transaction = made ? made : transaction_;
+  uint64_t place = 0;
+  if (!code) code = esker_tx_savepoint(transaction, &place);
   if (!code) code = esker_tx_lock_keyspace(transaction, keyspace, ESKER_EXCLUSIVE);
+  const int answer = error(thd, code);
+  if (place) esker_tx_rollback_to(transaction, place);
+  if (place) esker_tx_release(transaction, place);
   esker_tx_free(made);
   esker_keyspace_free(keyspace);
-  return error(thd, code);
+  return answer;
 }
 
 int Session::drop(THD *thd, const std::string &name) {
@@ -261,7 +274,8 @@ int Session::commit(handlerton *, THD *thd, bool all) {
   }
   const int failure = code ? session->error(thd, code) : 0;
   crash_at("after commit");
-  session->end();
+  // What is committed in order is so, though its sync may have failed.
+  session->end(!code || session->is_ordered_);
   return failure;
 }
 

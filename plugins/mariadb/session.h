@@ -15,6 +15,8 @@
 #include "border.h"
 #include "catalog.h"
 
+#include <functional>
+
 namespace esker {
 
 // What there is of the engine while it is loaded.
@@ -71,6 +73,10 @@ class Session {
   // The transaction takes numbers of that counter: its next value is kept before it ends.
   void note(const std::shared_ptr<Counter> &counter);
 
+  // What is to be done once the transaction has ended; told whether it was committed.
+  using AtEnd = std::function<void(bool is_committed)>;
+  void at_end(AtEnd call) { at_end_.push_back(std::move(call)); }
+
   // A code as an error of the server's handlers; a deadlock rolls the transaction back.
   int error(THD *thd, int code);
 
@@ -96,7 +102,7 @@ class Session {
   int begin(THD *thd, bool locks);
   int begin_statement(THD *thd);
   int end_statement();
-  void end();
+  void end(bool is_committed = false);
   int keep_counters();
   esker_tx *transaction_ = nullptr;
   std::mutex waits_;  // guards what follows, which other threads use
@@ -115,12 +121,16 @@ class Session {
   bool is_in_statement_ = false;
   uint64_t statement_ = 0;  // the savepoint it began with
   std::vector<std::shared_ptr<Counter>> counters_;
+  std::vector<AtEnd> at_end_;
   std::vector<uint32> dropped_;  // keyspaces of temporary tables that are gone
 };
 
 // What a write is to survive, and how long a connection waits for a lock: by the settings.
 uint32 durability();
 ulonglong lock_wait_ms(THD *thd);
+
+// Whether statements of many rows may write files.
+bool loads_files(THD *thd);
 
 // Whether a table with foreign keys, which are not kept, is an error and not a warning.
 bool refuses_foreign_keys(THD *thd);

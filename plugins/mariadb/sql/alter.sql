@@ -1,0 +1,224 @@
+-- ALTER TABLE: what the engine does without a copy, and what it does by one. After each the checksum
+-- of the whole table is asked for.
+
+-- Columns behind the others, with a default of each kind; then the default is another, and rows of
+-- before keep what they have.
+create table t (a int primary key, b int, c varchar(20), key (b));
+insert into t select seq, seq % 7, concat('row ', seq) from seq_1_to_300;
+alter table t add column d int not null default 5;
+checksum table t;
+insert into t (a, b) values (301, 1);
+alter table t alter column d set default 7;
+insert into t (a, b) values (302, 1);
+select d, count(*) from t group by d;
+alter table t alter column d drop default;
+insert into t (a, b) values (303, 1);
+insert into t (a, b, d) values (303, 1, 8);
+select d, count(*) from t group by d;
+alter table t add column e varchar(30) default 'a text', add column f decimal(10, 3) default 1.5,
+    add column g datetime(3) default '2026-01-02 03:04:05.678', add column h enum('x', 'y') not null,
+    add column i set('p', 'q') default 'p,q', add column j bit(11) default b'101',
+    add column k binary(6) default 'bin', add column l char(7) not null, add column m double default 2.5,
+    add column n time(2) default '-01:02:03.45', add column o year default 2026,
+    add column p bigint unsigned default 18446744073709551615, add column q text, add column r blob,
+    add column s varchar(300) character set utf8mb4 default 'größer', add column u uuid,
+    add column v int;
+checksum table t;
+select a, b, c, d, e, f, g, h, i, j + 0, hex(k), concat('[', l, ']'), m, n, o, p, q, r, s, u, v
+    from t where a in (1, 150, 301, 302, 303) order by a;
+update t set e = 'new', q = repeat('long', 100) where a between 10 and 20;
+update t set d = 99 where a = 30;
+delete from t where a between 40 and 50;
+replace into t (a, b, c, d) values (60, 1, 'replaced', 1);
+insert into t (a, b, d) values (61, 1, 1) on duplicate key update c = concat(c, ' again'), v = 12;
+checksum table t;
+select count(*), sum(d), min(e), max(e), sum(f), sum(v) from t;
+alter table t change e ee varchar(30) default 'another', rename column v to w;
+checksum table t;
+insert into t (a, b, d) values (400, 1, 1);
+select a, ee, w from t where a in (1, 400) order by a;
+alter table t modify v2 int;
+alter table t add column w int;
+alter table t drop column f, drop column g;
+checksum table t;
+alter table t add column x int default 3 first;
+alter table t add column y int default 4 after b;
+checksum table t;
+select x, y, count(*) from t group by x, y;
+
+-- Indexes.
+alter table t add key e1 (ee, d), add key e2 (d desc, c), add key e3 (q(10)), add key e4 (y, x);
+select count(*) from t force index (e1) where ee = 'a text';
+select a from t force index (e2) where d = 5 order by c limit 3;
+select a from t force index (e3) where q like 'long%' order by a;
+select count(*) from t force index (e4) where y = 4 and x = 3;
+alter table t add unique u1 (c);
+select a, c from t where c is null order by a;
+alter table t add unique u2 (a, b);
+insert into t (a, b, c, d) values (1000, 1, 'row 2', 1);
+alter table t rename index u1 to u3, rename index e1 to e5;
+insert into t (a, b, c, d) values (1000, 1, 'row 2', 1);
+select count(*) from t force index (e5) where ee = 'a text';
+alter table t drop key e5, add key e5 (d);
+select count(*) from t force index (e5) where d = 5;
+alter table t drop key e2, drop key e3, drop key u3, drop key e9;
+select count(*) from t force index (e2);
+alter table t drop key e2, drop key e3, drop key u3;
+insert into t (a, b, c, d) values (1000, 1, 'row 2', 1);
+checksum table t;
+create index e6 on t (c(3));
+drop index e6 on t;
+create unique index u4 on t (c);
+update t set c = 'another row 2' where a = 1000;
+create unique index u4 on t (c);
+alter table t add key (no_such_column);
+alter table t alter index u4 ignored;
+alter table t comment = 'said', add constraint c1 check (a > 0);
+alter table t drop constraint c1;
+select ordinal_position, column_name, column_type, is_nullable, column_default from information_schema.columns
+    where table_schema = 'tables_of' and table_name = 't' order by 1;
+select index_name, non_unique, seq_in_index, column_name, sub_part, collation, ignored
+    from information_schema.statistics where table_schema = 'tables_of' and table_name = 't' order by 1, 3;
+alter table t rename to t2, add key e7 (w), add column z int not null default 1;
+select count(*), sum(z) from t2 force index (e7) where w is null;
+checksum table t2;
+alter table t2 force;
+checksum table t2;
+truncate t2;
+insert into t2 (a, b, d) values (1, 2, 3);
+select a, b, d, z, ee from t2;
+drop table t2;
+
+-- Unique keys, and what is equal by the collation; NULL never is.
+create table s (a int primary key, b varchar(20) collate utf8mb4_general_ci, c int, d int);
+insert into s values (1, 'a', 1, null), (2, 'B', 2, null), (3, 'a', 3, 1), (4, null, 4, 1);
+alter table s add unique (b);
+alter table s add unique (c, d), add unique (b);
+select * from s order by a;
+update s set b = 'c' where a = 3;
+alter table s add unique (b), add unique (c, d);
+insert into s values (5, 'C', 9, 9);
+insert into s values (5, 'x', 3, 1);
+insert into s values (5, null, 1, null);
+alter table s add unique (d);
+alter ignore table s drop key b, add key b2 (b);
+select * from s force index (b2) order by b, a;
+drop table s;
+
+-- A table without a primary key; one comes, and goes.
+create table n (a int, b int);
+insert into n select seq % 10, seq from seq_1_to_100;
+alter table n add key (a), add column c int default 2;
+select count(*), sum(c) from n force index (a) where a = 4;
+checksum table n;
+alter table n add unique (b);
+insert into n (b) values (5);
+alter table n add primary key (b);
+alter table n modify c int not null;
+checksum table n;
+alter table n drop primary key, add key (c, b);
+select count(*) from n force index (c) where c = 2;
+checksum table n;
+create table n2 (a int, b int not null);
+insert into n2 values (1, 1), (2, 2);
+alter table n2 add unique (b);
+insert into n2 values (3, 2);
+select * from n2 order by b;
+alter table n2 drop key b;
+insert into n2 values (3, 2);
+select * from n2 order by a;
+drop table n, n2;
+
+-- Counters.
+create table i (a int auto_increment primary key, b int);
+insert into i (b) values (1), (2), (3);
+alter table i auto_increment = 100;
+insert into i (b) values (4);
+alter table i auto_increment = 50, add column c int default 1;
+insert into i (b) values (5);
+select * from i;
+alter table i add key (b), drop column c;
+insert into i (b) values (6);
+select max(a) from i;
+alter table i add column d int, auto_increment = 200;
+insert into i (b) values (7);
+select max(a) from i;
+drop table i;
+
+-- Virtual and stored columns; columns that may be NULL from now on; longer texts.
+create table v (a int primary key, b int not null, c varchar(10), key (b));
+insert into v values (1, 2, 'x'), (3, 4, 'y');
+alter table v add column d int as (a + b) virtual;
+alter table v add column e int as (a * 2) stored;
+alter table v add column f int default 6;
+select * from v;
+alter table v drop column d;
+alter table v modify b int null;
+insert into v (a, b) values (5, null);
+select a from v force index (b) where b is null;
+alter table v modify c varchar(20), modify f int not null default 3;
+alter table v modify c varchar(200) not null;
+alter table v modify c varchar(400);
+update v set c = repeat('z', 300) where a = 1;
+select a, b, length(c), e, f from v order by a;
+drop table v;
+
+-- Partitions.
+create table p (a int primary key, b int, c varchar(20)) partition by range (a)
+    (partition p0 values less than (100), partition p1 values less than (200),
+     partition p2 values less than maxvalue);
+insert into p select seq, seq % 9, concat('p ', seq) from seq_1_to_300;
+alter table p add key (b), add column d int default 4;
+select count(*), sum(d) from p force index (b) where b = 3;
+checksum table p;
+insert into p (a, b) values (500, 3);
+alter table p alter d set default 5;
+insert into p (a, b) values (501, 3);
+select d, count(*) from p group by d;
+alter table p add unique (c);
+alter table p add unique (c, a);
+alter table p drop key b, rename index c to k;
+select count(*) from p where c = 'p 7';
+alter table p reorganize partition p2 into (partition p2 values less than (250),
+    partition p3 values less than maxvalue);
+select d, count(*) from p group by d;
+alter table p truncate partition p0;
+insert into p (a, b) values (5, 5);
+select count(*), sum(d) from p;
+create table q (a int primary key, b int, c varchar(20), d int default 5, unique k (c, a));
+insert into q (a, b, c) values (120, 1, 'q 120'), (121, 2, 'q 121');
+alter table p exchange partition p1 with table q;
+select count(*), sum(d), min(a), max(a) from p;
+select count(*), sum(d), min(a), max(a) from q;
+checksum table p, q;
+alter table q add column e int;
+alter table p exchange partition p1 with table q;
+alter table q drop column e;
+insert into q (a) values (7);
+alter table p exchange partition p1 with table q;
+delete from q where a = 7;
+alter table p exchange partition p1 with table q;
+select count(*), sum(d) from p;
+select count(*), sum(d) from q;
+-- Keys of the same names in another order.
+create table r (a int primary key, b int, c int, key x (b), key y (c)) partition by hash (a) partitions 2;
+create table w (a int primary key, b int, c int, key y (c), key x (b));
+insert into r select seq, seq % 5, seq % 3 from seq_1_to_20;
+insert into w select seq * 2, seq % 3, seq % 5 from seq_1_to_20;
+alter table r exchange partition p0 with table w;
+select count(*) from r force index (x) where b = 1;
+select count(*) from r force index (y) where c = 1;
+select count(*) from w force index (x) where b = 1;
+select count(*) from w force index (y) where c = 1;
+checksum table r, w;
+alter table r exchange partition p9 with table w;
+drop table p, q, r, w;
+
+-- Temporary tables.
+create temporary table m (a int primary key, b int);
+insert into m values (1, 2), (3, 4);
+alter table m add key (b), add column c int default 9;
+select * from m force index (b) where b = 4;
+alter table m add unique (c);
+select * from m;
+drop table m;
