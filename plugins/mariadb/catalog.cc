@@ -2,6 +2,8 @@
 
 #include "catalog.h"
 
+#include "events.h"
+
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -57,6 +59,7 @@ int Catalog::open(const char *path, const char *memory_limit, Catalog **catalog)
   esker_builder *builder = nullptr;
   int code = esker_builder_new(path, &builder);
   if (!code) code = esker_builder_set(builder, "memory_limit", memory_limit);
+  if (!code) code = events.listen(builder);
   Catalog *made = new Catalog;
   made->loads_ = std::string(path) + "/sql.load";
   if (!code) code = esker_builder_open(builder, &made->db_);

@@ -1,6 +1,8 @@
 // What the server loads: the engine's name, settings, and its beginning and end.
 
 #include "ha_esker.h"
+
+#include "events.h"
 #include "schema_tables.h"
 
 #include <algorithm>
@@ -119,13 +121,26 @@ handler *make_handler(handlerton *hton, TABLE_SHARE *share, MEM_ROOT *root) {
   return new (root) ha_esker(hton, share);
 }
 
+std::string last_deadlock() {
+  const esker::Event last = esker::events.deadlock();
+  if (!last.at) return "";
+  char when[32];
+  tm parts;
+  gmtime_r(&last.at, &parts);
+  strftime(when, sizeof when, "%F %T UTC", &parts);
+  return std::string("\nLast deadlock, ") + when + ", " + last.text + "\n";
+}
+
 bool show_status(handlerton *, THD *thd, stat_print_fn *print, ha_stat_type kind) {
   if (kind != HA_ENGINE_STATUS) return false;
-  char *text = nullptr;
-  if (esker_db_stats(esker::catalog->db(), &text)) return true;
-  const bool failed = print(thd, "ESKER", 5, "", 0, text, strlen(text));
-  esker_string_free(text);
-  return failed;
+  return esker::guarded([&] {
+    char *stats = nullptr;
+    if (esker_db_stats(esker::catalog->db(), &stats)) return 1;
+    std::string text = stats;
+    esker_string_free(stats);
+    text += last_deadlock();
+    return static_cast<int>(print(thd, "ESKER", 5, "", 0, text.data(), text.size()));
+  });
 }
 
 bool flush_logs(handlerton *) {
@@ -240,6 +255,81 @@ maria_declare_plugin(esker){
         "Transactions of ESKER that are prepared and not ended",
         PLUGIN_LICENSE_GPL,
         esker::begin_prepared,
+        nullptr,
+        0x0001,
+        nullptr,
+        nullptr,
+        "0.1",
+        MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
+    },
+    {
+        MYSQL_INFORMATION_SCHEMA_PLUGIN,
+        &schema_interface,
+        "ESKER_LEVELS",
+        "Esker",
+        "Levels of the keyspaces of ESKER: files, bytes, entries",
+        PLUGIN_LICENSE_GPL,
+        esker::begin_levels,
+        nullptr,
+        0x0001,
+        nullptr,
+        nullptr,
+        "0.1",
+        MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
+    },
+    {
+        MYSQL_INFORMATION_SCHEMA_PLUGIN,
+        &schema_interface,
+        "ESKER_TRANSACTIONS",
+        "Esker",
+        "Transactions of ESKER that are under way",
+        PLUGIN_LICENSE_GPL,
+        esker::begin_transactions,
+        nullptr,
+        0x0001,
+        nullptr,
+        nullptr,
+        "0.1",
+        MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
+    },
+    {
+        MYSQL_INFORMATION_SCHEMA_PLUGIN,
+        &schema_interface,
+        "ESKER_LOCK_WAITS",
+        "Esker",
+        "Transactions of ESKER that wait for a lock, and whom for",
+        PLUGIN_LICENSE_GPL,
+        esker::begin_lock_waits,
+        nullptr,
+        0x0001,
+        nullptr,
+        nullptr,
+        "0.1",
+        MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
+    },
+    {
+        MYSQL_INFORMATION_SCHEMA_PLUGIN,
+        &schema_interface,
+        "ESKER_COMPACTIONS",
+        "Esker",
+        "The last compactions and flushes of ESKER",
+        PLUGIN_LICENSE_GPL,
+        esker::begin_compactions,
+        nullptr,
+        0x0001,
+        nullptr,
+        nullptr,
+        "0.1",
+        MariaDB_PLUGIN_MATURITY_EXPERIMENTAL,
+    },
+    {
+        MYSQL_INFORMATION_SCHEMA_PLUGIN,
+        &schema_interface,
+        "ESKER_DEADLOCKS",
+        "Esker",
+        "The last deadlock of ESKER",
+        PLUGIN_LICENSE_GPL,
+        esker::begin_deadlocks,
         nullptr,
         0x0001,
         nullptr,

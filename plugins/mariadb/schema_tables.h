@@ -15,6 +15,11 @@ namespace esker {
 // What the server calls at the beginning of each of these plugins.
 int begin_keyspaces(void *table);
 int begin_prepared(void *table);
+int begin_levels(void *table);
+int begin_transactions(void *table);
+int begin_lock_waits(void *table);
+int begin_compactions(void *table);
+int begin_deadlocks(void *table);
 
 }  // namespace esker
 

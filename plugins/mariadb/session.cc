@@ -2,6 +2,8 @@
 
 #include "session.h"
 
+#include "events.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -247,6 +249,7 @@ int Session::enter(THD *thd, const Use &use) {
 
 int Session::error(THD *thd, int code) {
   if (code == ESKER_DEADLOCK || code == ESKER_CONFLICT) {
+    if (code == ESKER_DEADLOCK) events.note_deadlock(thd_get_thread_id(thd), esker_errmsg());
     thd->mark_transaction_to_rollback(true);
   }
   const int number = handler_error(code);
