@@ -29,7 +29,8 @@ pub enum Planted {
     DurableTooEarly,
     /// The log is compacted up to what is applied, not to what is in files.
     CompactsTooFar,
-    /// The hooks say that the log is durable when it is not, and saves are synced late.
+    /// The hooks say that the log is durable when it is not, and saves are synced late. That does
+    /// no harm by itself.
     HooksSayYes,
     /// Reads are served by whoever believes to lead, without asking anybody.
     UnclearedReads,

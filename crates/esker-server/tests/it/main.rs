@@ -3,6 +3,7 @@
 
 #[path = "../../../esker-raft/tests/it/seeds.rs"]
 mod seeds;
+mod symptom;
 mod log_model;
 mod log_crash;
 mod log_damage;

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::meta_sim::run::Run;
 use crate::meta_sim::world::Bug;
+use crate::symptom;
 
 /// Seconds of each run in which things happen.
 const TICKS: usize = 120;
@@ -36,37 +37,34 @@ fn every_partition_is_whole_in_the_end_whatever_happens() {
     );
 }
 
-fn finds(bug: Bug) {
-    let found = (0..200).find(|seed| {
-        let mut run = Run::new(*seed, Some(bug));
-        catch_unwind(AssertUnwindSafe(|| run.go(TICKS))).is_err()
-    });
-    assert!(found.is_some(), "{bug:?} was not found");
+fn is_found(bug: Bug, symptoms: &[&str]) {
+    let failed = |seed| symptom::of(|| Run::new(seed, Some(bug)).go(TICKS));
+    symptom::is_found(&bug, 0..200, symptoms, failed);
 }
 
 macro_rules! planted {
-    ($($name:ident $Bug:ident;)*) => {
+    ($($name:ident $Bug:ident $symptoms:expr;)*) => {
         $(#[test]
         fn $name() {
-            finds(Bug::$Bug);
+            is_found(Bug::$Bug, &$symptoms);
         })*
     };
 }
 
 planted! {
-    a_lost_replica_that_is_made_again_is_found MakesLostAgain;
-    a_replica_that_goes_too_early_is_found DestroysUnwished;
-    a_removal_before_the_new_one_votes_is_found RemovesFirst;
-    replicas_on_a_node_that_leaves_are_found FillsDraining;
-    a_table_that_is_never_forgotten_is_found NeverForgets;
-    a_lost_replica_that_is_never_replaced_is_found LeavesLost;
-    a_table_that_opens_too_early_is_found OpensEarly;
-    a_first_voter_that_is_made_twice_is_found SkipsMade;
-    a_balance_that_goes_to_and_fro_is_found PingPong;
-    a_move_that_removes_before_it_adds_is_found MovesByRemoving;
-    a_move_without_a_new_copy_is_found DropsWithoutAdding;
-    a_balance_that_ignores_labels_is_found IgnoresLabels;
-    a_move_of_a_group_under_change_is_found MovesUnderChange;
-    a_balance_that_never_comes_is_found NeverEvens;
-    a_node_that_is_let_go_too_early_is_found RemovesInUse;
+    a_lost_replica_that_is_made_again_is_found MakesLostAgain ["it was made before"];
+    a_replica_that_goes_too_early_is_found DestroysUnwished ["is a member and destroyed"];
+    a_removal_before_the_new_one_votes_is_found RemovesFirst ["a copy too few"];
+    replicas_on_a_node_that_leaves_are_found FillsDraining ["is not drained", "a copy too few"];
+    a_table_that_is_never_forgotten_is_found NeverForgets ["a dropped table is still there"];
+    a_lost_replica_that_is_never_replaced_is_found LeavesLost ["} Group { members"];
+    a_table_that_opens_too_early_is_found OpensEarly ["contains_key(&group.0)"];
+    a_first_voter_that_is_made_twice_is_found SkipsMade ["} Group { members"];
+    a_balance_that_goes_to_and_fro_is_found PingPong ["makes nothing more even"];
+    a_move_that_removes_before_it_adds_is_found MovesByRemoving ["a copy too few"];
+    a_move_without_a_new_copy_is_found DropsWithoutAdding ["without another one that comes"];
+    a_balance_that_ignores_labels_is_found IgnoresLabels ["two on a host"];
+    a_move_of_a_group_under_change_is_found MovesUnderChange ["is under change"];
+    a_balance_that_never_comes_is_found NeverEvens ["not at rest"];
+    a_node_that_is_let_go_too_early_is_found RemovesInUse ["counts on"];
 }

@@ -23,6 +23,7 @@ use esker_server::partition::mark::ReplicaMark;
 
 use crate::partition_model::raw;
 use crate::requests::write;
+use crate::symptom;
 
 pub const DIR: &str = "/node";
 
@@ -278,26 +279,31 @@ fn run(skip: u64, mode: CrashMode, mistake: Mistake) {
     check(&after, &client, &format!("call {skip}, {mode:?}"));
 }
 
-#[test]
-fn each_planted_mistake_of_a_sole_node_is_found() {
-    let all = [
-        Mistake::AcknowledgesEarly,
-        Mistake::DurableTooEarly,
-        Mistake::CompactsTooFar,
-        Mistake::SkipsAnEntry,
-        Mistake::MarkAhead,
-        Mistake::TellsTwice,
-    ];
-    let missed = all.into_iter().filter(|mistake| {
-        let found = (0..200).find(|skip| {
-            let mode = CrashMode::ALL[(skip % 5) as usize];
-            let run = || run(*skip, mode, *mistake);
-            std::panic::catch_unwind(run).is_err()
-        });
-        println!("{mistake:?}: {found:?}");
-        found.is_none()
-    });
-    assert_eq!(missed.collect::<Vec<_>>(), []);
+fn is_found(mistake: Mistake, symptoms: &[&str]) {
+    let failed = |skip: u64| {
+        let mode = CrashMode::ALL[(skip % 5) as usize];
+        symptom::of(|| run(skip, mode, mistake))
+    };
+    symptom::is_found(&mistake, 0..200, symptoms, failed);
+}
+
+macro_rules! found {
+    ($($name:ident: $mistake:ident $symptoms:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            is_found(Mistake::$mistake, &$symptoms);
+        })*
+    };
+}
+
+found! {
+    a_write_of_a_sole_node_that_is_acknowledged_when_asked_for_is_found: AcknowledgesEarly
+        ["is lost"];
+    an_acknowledgement_of_a_sole_node_before_the_sync_is_found: DurableTooEarly ["is lost"];
+    a_truncation_of_a_sole_node_before_the_flush_is_found: CompactsTooFar ["the log lacks entries"];
+    an_entry_that_a_sole_node_skips_is_found: SkipsAnEntry ["no answer to a put", "is lost"];
+    a_mark_of_a_sole_node_that_is_ahead_is_found: MarkAhead ["is lost", "the log lacks entries"];
+    an_answer_that_a_sole_node_gives_twice_is_found: TellsTwice ["is answered twice"];
 }
 
 #[test]

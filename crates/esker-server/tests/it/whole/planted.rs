@@ -2,26 +2,16 @@
 
 use crate::cluster_node::Planted;
 use crate::seeds;
+use crate::symptom;
 use crate::whole::plan::Plan;
 use crate::whole::run::violation;
 
 /// Seeds within which a mistake must be found.
 const SEEDS: u64 = 40;
 
-/// Panics unless `planted` is found, and by a check that speaks of one of `symptoms`.
 fn is_found(planted: Planted, symptoms: &[&str]) {
-    for seed in seeds::from(0, SEEDS) {
-        if let Some(message) = violation(Plan::with(planted, seed)) {
-            println!("{planted:?} is found by seed {seed}: {message}");
-            let is_expected = symptoms.iter().any(|symptom| message.contains(symptom));
-            assert!(
-                is_expected,
-                "{planted:?} was found by something else: {message}"
-            );
-            return;
-        }
-    }
-    panic!("{planted:?} is not found");
+    let run = |seed| violation(Plan::with(planted, seed));
+    symptom::is_found(&planted, seeds::from(0, SEEDS), symptoms, run);
 }
 
 macro_rules! found {

@@ -1,7 +1,6 @@
 //! One run from a seed: a storm, and then everything must become whole.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
+use crate::symptom;
 use crate::whole::plan::Plan;
 use crate::whole::world::World;
 
@@ -117,11 +116,7 @@ fn report(world: &World, healed: u64) -> Report {
 
 /// The message of the first thing that does not hold, if there is one.
 pub fn violation(plan: Plan) -> Option<String> {
-    let ran = catch_unwind(AssertUnwindSafe(|| run(plan)));
-    let panic = ran.err()?;
-    let text = panic.downcast_ref::<String>().cloned();
-    Some(text.unwrap_or_else(|| {
-        let text = panic.downcast_ref::<&str>();
-        text.unwrap_or(&"a panic").to_string()
-    }))
+    symptom::of(|| {
+        run(plan);
+    })
 }
