@@ -389,9 +389,11 @@ impl World {
                     .retain(|_, create| create.member != member);
             }
         }
-        for (request, answer) in heard.reads {
-            let (_, known) = self.answered(request);
-            let Some(answer) = answer else { continue };
+        for served in heard.reads {
+            let (_, known) = self.answered(served.request);
+            let Some((answer, _)) = served.answer else {
+                continue;
+            };
             let KeyAnswer::Get(answer) = answer else {
                 panic!("{answer:?}");
             };

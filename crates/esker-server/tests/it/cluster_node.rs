@@ -5,20 +5,29 @@ use std::path::Path;
 use std::time::Duration;
 
 use esker::OwnLog;
+use esker::internals::env::clock::Clock;
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::{CrashMode, SimWorld};
 use esker_raft::{Effect, GroupId, Member, NodeId, Options, Record, ReplicaId, Ticket};
+use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::Status;
-use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateResponse};
+use esker_rpc::message::data::{CasCheckType, KeyAnswer, KeyCall, UpdateResponse};
+use esker_rpc::rules::check::{Verdict, check};
+use esker_rpc::time::WireSecond;
+use esker_rpc::value::StoredValue;
 use esker_server::disk_log::Pin;
 use esker_server::meta::ids::META;
 use esker_server::node::replicas::RaftLogHooks;
+use esker_server::node::view::View;
 use esker_server::node::{
-    Answer, Ask, Create, Fetch, LogPressure, NodeEvent, NodeOptions, Now, Outcome, PageAnswer,
-    PageRequest, Progress, Reply, RequestId, Stages, Wish, Work, identity, open,
+    Answer, Ask, Create, Entry, Fetch, LogPressure, NodeEvent, NodeOptions, Now, Outcome,
+    PageAnswer, PageRequest, Progress, Reply, RequestId, Stages, Wish, Work, identity, open,
 };
+use esker_server::partition::command::{Command, CommandWriter, Stamp};
 
 use crate::cluster_brain::{BRAINS, Brain, CLUSTER, Packet, Said};
+use crate::partition_model::raw;
+use crate::requests::arguments;
 
 /// What a node, or whoever drives it, has that can go wrong, for tests that must notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +77,20 @@ pub enum Planted {
     ReadsTooEarly,
     /// An entry is applied twice.
     AppliesTwice,
+    /// Rows are tagged with the time of the replica's own clock.
+    OwnTimeTags,
+    /// Of several rows that are set as one, the first alone is, by the first entry of a life.
+    HalvesAtRestart,
+    /// The same wherever and whenever: all replicas are equal.
+    HalvesMultiSets,
+    /// Of several rows that are removed as one, the first alone is, everywhere.
+    HalvesMultiRemoves,
+    /// A check is held against what is there when it is asked for, before the entries ahead of it.
+    ChecksTooEarly,
+    /// Reads go by the node's clock alone, even where the partition's is ahead.
+    ForgetsTheClock,
+    /// What is set never ends, whatever was asked for.
+    NeverEnds,
 }
 
 const DIR: &str = "/node";
@@ -125,12 +148,25 @@ impl Shape {
     }
 }
 
+/// Where and when a read was served: behind which entry, and by which time of the node.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub entry: u64,
+    pub unix_us: u64,
+}
+
+/// A read that was served, or that must be asked for again.
+pub struct Served {
+    pub request: RequestId,
+    pub answer: Option<(KeyAnswer, Moment)>,
+}
+
 /// What came out of a step.
 #[derive(Default)]
 pub struct Heard {
     pub frames: Vec<(NodeId, Vec<u8>)>,
     pub replies: Vec<(RequestId, Reply)>,
-    pub reads: Vec<(RequestId, Option<KeyAnswer>)>,
+    pub reads: Vec<Served>,
     pub events: Vec<NodeEvent>,
     pub said: Said,
     pub handed_out: Vec<HandedOut>,
@@ -153,7 +189,7 @@ pub struct Node {
     /// Reads that a lease has cleared.
     pub leased_reads: u64,
     /// Those that were served and not heard of yet.
-    served: Vec<(RequestId, Option<KeyAnswer>)>,
+    served: Vec<Served>,
 }
 
 pub fn now(tick: u64) -> Now {
@@ -330,11 +366,17 @@ impl Node {
         self.process.as_ref()?.stages.consensus.status(group)
     }
 
-    /// All rows that it has.
+    /// All rows that it has, but for those that have ended by the partition's clock: files lose
+    /// these at any time.
     pub fn rows(&self, group: GroupId) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let process = self.process.as_ref().unwrap();
         let view = process.stages.replicas.view(group).unwrap();
+        let now = WireSecond::of_unix(view.clock_us() / 1_000_000);
+        let lives = |value: &[u8]| {
+            group == META || !StoredValue::read(value).unwrap().expiry.is_expired(now)
+        };
         let rows = view.keyspace.iter().unwrap().map(|row| row.unwrap());
+        let rows = rows.filter(|(_, value)| lives(value));
         rows.map(|(key, value)| (key.to_vec(), value.to_vec()))
             .collect()
     }
@@ -348,6 +390,7 @@ impl Node {
 
     /// A read: it comes back among `Heard::reads`.
     pub fn read(&mut self, request: RequestId, group: GroupId, call: KeyCall, tick: u64) {
+        self.tell_time(tick);
         let replicas = self
             .process
             .as_ref()
@@ -359,8 +402,8 @@ impl Node {
             let index = replicas.leased(&view, clock).or(too_early.then_some(0));
             if let Some(index) = index {
                 assert!(view.applied() >= index);
-                let answer = view.serve(&call, &*self.world.clock);
-                self.served.push((request, Some(answer.unwrap())));
+                let answer = Some(self.serve(&view, &call));
+                self.served.push(Served { request, answer });
                 self.leased_reads += 1;
                 return;
             }
@@ -369,9 +412,55 @@ impl Node {
         self.ask(Ask::Read { request, group }, tick);
     }
 
+    // The clock of the day is what the tick makes of it, and whoever has set it.
+    fn tell_time(&self, tick: u64) {
+        let unix = Duration::from_micros(self.now(tick).unix_us);
+        self.world.clock.set_unix_time(unix);
+    }
+
+    fn serve(&self, view: &View, call: &KeyCall) -> (KeyAnswer, Moment) {
+        let moment = Moment {
+            entry: view.applied(),
+            unix_us: u64::try_from(self.world.clock.unix_time().as_micros()).unwrap(),
+        };
+        let clock_us = view.clock_us();
+        if self.planted == Planted::ForgetsTheClock {
+            view.set_applied(moment.entry, 0);
+        }
+        let answer = view.serve(call, &*self.world.clock).unwrap();
+        view.set_applied(moment.entry, clock_us);
+        (answer, moment)
+    }
+
+    /// A write as a node takes it up: as it was asked for, but for a planted mistake.
+    pub fn take_up(&self, group: GroupId, call: KeyCall) -> KeyCall {
+        let view = self.stages().and_then(|it| it.replicas.view(group));
+        match (call, view) {
+            (KeyCall::CheckAndMutate(mut it), Some(view))
+                if self.planted == Planted::ChecksTooEarly =>
+            {
+                let key = raw(&it.hash_key, &it.check_sort_key);
+                let read = view.serve(&KeyCall::Get(Blob(key)), &*self.world.clock);
+                let KeyAnswer::Get(read) = read.unwrap() else {
+                    unreachable!("a value is read");
+                };
+                let value = (read.error == Status::OK).then_some(&read.value[..]);
+                it.check_type = match check(it.check_type, value, &it.check_operand) {
+                    Verdict::Passed => CasCheckType::CT_NO_CHECK,
+                    // Nothing is less than nothing.
+                    _ => CasCheckType::CT_VALUE_BYTES_LESS,
+                };
+                it.check_operand = Blob::default();
+                KeyCall::CheckAndMutate(it)
+            }
+            (call, _) => call,
+        }
+    }
+
     /// One turn, and some of what the disk and the state machines have to do.
     pub fn step(&mut self, tick: u64, is_tick: bool, dice: &mut Random) -> Heard {
         let now = self.now(tick);
+        self.tell_time(tick);
         let Some(process) = &mut self.process else {
             return Heard::default();
         };
@@ -384,6 +473,7 @@ impl Node {
         let outcome = outcome.0;
         heard.frames = outcome.frames;
         heard.replies = outcome.replies;
+        let mut cleared_reads = Vec::new();
         let Process {
             stages,
             fetching,
@@ -400,8 +490,7 @@ impl Node {
                 panic!("a read is cleared that nobody asked for, or twice");
             };
             let view = stages.replicas.cleared_view(cleared.member, cleared.index);
-            let answer = view.map(|view| view.serve(&call, &*self.world.clock).unwrap());
-            heard.reads.push((cleared.request, answer));
+            cleared_reads.push((cleared.request, view, call));
         }
         for event in &outcome.events {
             if let Some(brain) = brain {
@@ -435,6 +524,13 @@ impl Node {
             }
         }
         heard.events = outcome.events;
+        for (request, view, call) in cleared_reads {
+            let answer = view.map(|view| self.serve(&view, &call));
+            heard.reads.push(Served { request, answer });
+        }
+        let Some(Process { stages, .. }) = &mut self.process else {
+            return heard;
+        };
         let is_slow = self.planted == Planted::HooksSayYes;
         if dice.one_in(if is_slow { 6 } else { 2 }) {
             heard.end(stages.write_log(now).err());
@@ -642,7 +738,9 @@ impl Process {
                     effect: it.committed.effect.clone(),
                 }));
             }
-            stages.applying.take(spoil(work, planted, &mut self.begun));
+            stages
+                .applying
+                .take(spoil(work, planted, now, &mut self.begun));
         }
         if is_tick {
             stages.applying.retry();
@@ -669,7 +767,7 @@ impl Process {
 }
 
 // Planted mistakes in what is applied.
-fn spoil(work: Work, planted: Planted, begun: &mut BTreeSet<GroupId>) -> Work {
+fn spoil(work: Work, planted: Planted, now: Now, begun: &mut BTreeSet<GroupId>) -> Work {
     let Work::Apply(member, mut entries) = work else {
         return work;
     };
@@ -716,9 +814,57 @@ fn spoil(work: Work, planted: Planted, begun: &mut BTreeSet<GroupId>) -> Work {
                 }
             }
         }
+        Planted::OwnTimeTags => {
+            rewrite(&mut entries, |stamp, _| stamp.unix_us = now.unix_us);
+        }
+        Planted::HalvesAtRestart if is_first_here => {
+            rewrite(&mut entries[..1], |_, call| halve(call));
+        }
+        Planted::HalvesMultiSets => rewrite(&mut entries, |_, call| halve(call)),
+        Planted::HalvesMultiRemoves => rewrite(&mut entries, |_, call| {
+            if let KeyCall::MultiRemove(it) = call {
+                it.sort_keys[1] = it.sort_keys[0].clone();
+            }
+        }),
+        Planted::NeverEnds => rewrite(&mut entries, |_, call| match call {
+            KeyCall::Put(it) => it.expire_ts_seconds = 0,
+            KeyCall::MultiPut(it) => it.expire_ts_seconds = 0,
+            KeyCall::CheckAndSet(it) => it.set_expire_ts_seconds = 0,
+            _ => {}
+        }),
         _ => {}
     }
     Work::Apply(member, entries)
+}
+
+fn halve(call: &mut KeyCall) {
+    if let KeyCall::MultiPut(it) = call {
+        it.kvs.truncate(1);
+    }
+}
+
+// Changes what entries of partitions say, in a way that makes none longer: what waits is counted by
+// its bytes.
+fn rewrite(entries: &mut [Entry], mut change: impl FnMut(&mut Stamp, &mut KeyCall)) {
+    for it in entries {
+        let Effect::Write(bytes) = &mut it.committed.effect else {
+            continue;
+        };
+        // An entry of meta is none of a partition.
+        let Some(mut command) = Command::read(bytes) else {
+            continue;
+        };
+        let mut stamp = command.stamp;
+        for call in &mut command.calls {
+            change(&mut stamp, call);
+        }
+        let mut writer = CommandWriter::new(stamp);
+        for call in &command.calls {
+            let (name, arguments) = arguments(call);
+            writer.push(name, &arguments);
+        }
+        *bytes = writer.finish().into();
+    }
 }
 
 fn bytes_of(effect: &Effect) -> usize {

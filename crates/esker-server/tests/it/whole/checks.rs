@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use esker_raft::{Effect, GroupId, NodeId, ReplicaId};
 
+use esker_server::meta::ids::META;
+use esker_server::partition::command::Command;
+
 use crate::cluster_node::{HandedOut, Node};
 
 /// All that is known of all replicas, to hold them against one another.
@@ -16,6 +19,8 @@ pub struct Checks {
     homes: BTreeMap<(GroupId, ReplicaId), NodeId>,
     /// Hash of the rows behind each entry at which they were looked at.
     states: BTreeMap<(GroupId, u64), u64>,
+    /// The leader's clock that each entry of a partition carries: microseconds since 1970.
+    stamps: BTreeMap<(GroupId, u64), u64>,
     pub elections: u64,
     pub committed: u64,
     pub changes: u64,
@@ -37,8 +42,8 @@ pub fn mix_bytes(hash: u64, bytes: &[u8]) -> u64 {
 }
 
 impl Checks {
-    /// Entries that consensus has handed out as committed.
-    pub fn handed_out(&mut self, all: &[HandedOut]) {
+    /// Entries that consensus has handed out as committed, at a time that no clock is ahead of.
+    pub fn handed_out(&mut self, all: &[HandedOut], latest_us: u64) {
         for it in all {
             let hash = match &it.effect {
                 Effect::Nothing => 1,
@@ -60,7 +65,28 @@ impl Checks {
                 first == here,
                 "two entries are committed at {key:?}: {first:?} {it:?}"
             );
+            if let Effect::Write(bytes) = &it.effect
+                && it.member.group != META
+            {
+                let stamp = Command::read(bytes).unwrap().stamp.unix_us;
+                assert!(
+                    stamp <= latest_us,
+                    "{key:?} is of {stamp}, and it is {latest_us}"
+                );
+                self.stamps.insert(key, stamp);
+            }
         }
+    }
+
+    /// The clock of a partition behind each of its entries that writes: the latest so far.
+    pub fn clocks(&self, group: GroupId) -> BTreeMap<u64, u64> {
+        let stamps = self.stamps.range((group, 0)..=(group, u64::MAX));
+        let mut clock = 0;
+        let clocks = stamps.map(|(&(_, index), &stamp)| {
+            clock = clock.max(stamp);
+            (index, clock)
+        });
+        clocks.collect()
     }
 
     /// A node as it is now.

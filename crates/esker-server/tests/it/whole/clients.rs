@@ -3,17 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use esker_raft::GroupId;
-use esker_rpc::codec::scalars::Blob;
-use esker_rpc::error::Status;
-use esker_rpc::message::data::{
-    CasCheckType, CheckAndSetRequest, IncrRequest, KeyAnswer, KeyCall, MultiGetRequest,
-    UpdateRequest,
-};
+use esker_rpc::time::WireSecond;
 use esker_server::node::{Answer, Reply, RequestId};
 
-use crate::partition_model::raw;
+use crate::cluster_node::{Moment, Served, now};
 use crate::requests::write;
-use crate::whole::linear::{Call, Deed, Saw, Verdict, check};
+use crate::whole::calls::{call_of, seen};
+use crate::whole::linear::{Call, Deed, Held, Saw, Verdict, check};
 use crate::whole::order::{self, Noted};
 use crate::whole::world::World;
 
@@ -29,8 +25,8 @@ const PATIENCE: u64 = 25;
 /// Calls on one hash key at most, so that its history can be searched.
 const CALLS_MAX: usize = 120;
 
-const REGISTER: &[u8] = b"a register";
-const COUNTER: &[u8] = b"the counter";
+/// Seconds that a value lives at the most which ends, by the clock of some node.
+const LIVES_S_MAX: u64 = 15;
 
 /// A call on its way.
 #[derive(Clone, Copy, Debug)]
@@ -60,87 +56,6 @@ pub struct Clients {
     pub too_hard: u64,
 }
 
-fn hash_key(key: u64) -> Vec<u8> {
-    format!("harbour{key}").into_bytes()
-}
-
-fn call_of(key: u64, deed: Deed) -> KeyCall {
-    let hash_key = hash_key(key);
-    match deed {
-        Deed::Set(value) => KeyCall::Put(UpdateRequest {
-            key: Blob(raw(&hash_key, REGISTER)),
-            value: Blob::of(value.to_string().as_bytes()),
-            ..UpdateRequest::default()
-        }),
-        Deed::Get => KeyCall::Get(Blob(raw(&hash_key, REGISTER))),
-        Deed::Add => KeyCall::Incr(IncrRequest {
-            key: Blob(raw(&hash_key, COUNTER)),
-            increment: 1,
-            expire_ts_seconds: 0,
-        }),
-        Deed::Both => KeyCall::MultiGet(MultiGetRequest {
-            hash_key: Blob(hash_key),
-            start_inclusive: true,
-            max_kv_count: 10,
-            ..MultiGetRequest::default()
-        }),
-        Deed::Swap(from, to) => {
-            let (check_type, operand) = match from {
-                0 => (CasCheckType::CT_VALUE_NOT_EXIST, Blob::default()),
-                _ => {
-                    let text = from.to_string();
-                    (
-                        CasCheckType::CT_VALUE_BYTES_EQUAL,
-                        Blob::of(text.as_bytes()),
-                    )
-                }
-            };
-            KeyCall::CheckAndSet(CheckAndSetRequest {
-                hash_key: Blob(hash_key),
-                check_sort_key: Blob::of(REGISTER),
-                check_type,
-                check_operand: operand,
-                set_value: Blob::of(to.to_string().as_bytes()),
-                ..CheckAndSetRequest::default()
-            })
-        }
-    }
-}
-
-fn number(value: Option<&[u8]>) -> u64 {
-    value.map_or(0, |text| str::from_utf8(text).unwrap().parse().unwrap())
-}
-
-/// What an answer says, and which entry it names.
-fn seen(answer: &KeyAnswer) -> Option<(Saw, Option<u64>)> {
-    let entry = |decree: i64| u64::try_from(decree).ok();
-    match answer {
-        KeyAnswer::Put(it) if it.error == Status::OK => Some((Saw::Done, entry(it.decree))),
-        KeyAnswer::Incr(it) if it.error == Status::OK => {
-            Some((Saw::Counter(it.new_value), entry(it.decree)))
-        }
-        KeyAnswer::CheckAndSet(it) if it.error == Status::OK => {
-            Some((Saw::Swapped(true), entry(it.decree)))
-        }
-        KeyAnswer::CheckAndSet(it) if it.error == Status(13) => {
-            Some((Saw::Swapped(false), entry(it.decree)))
-        }
-        KeyAnswer::Get(it) if it.error == Status::OK => {
-            Some((Saw::Register(number(Some(&it.value))), None))
-        }
-        KeyAnswer::Get(it) if it.error == Status(1) => Some((Saw::Register(0), None)),
-        KeyAnswer::MultiGet(it) if it.error == Status::OK => {
-            let of = |name: &[u8]| {
-                let row = it.kvs.iter().find(|row| row.key.0 == name);
-                number(row.map(|row| &row.value[..]))
-            };
-            let count = i64::try_from(of(COUNTER)).unwrap();
-            Some((Saw::Both(of(REGISTER), count), None))
-        }
-        _ => None,
-    }
-}
-
 impl World {
     /// Every client that waits for nothing may ask for something.
     pub fn use_it(&mut self) {
@@ -152,7 +67,7 @@ impl World {
             match self.clients.waiting[client] {
                 Some(waiting) if self.tick > waiting.tick + PATIENCE => {
                     self.clients.waiting[client] = None;
-                    self.note(waiting, Saw::Nothing, None);
+                    self.note(waiting, Saw::Nothing, None, None);
                 }
                 Some(_) => {}
                 None if self.dice.one_in(2) => {
@@ -174,26 +89,47 @@ impl World {
     }
 
     fn draw(&mut self, key: u64) -> Deed {
-        let value = |clients: &mut Clients| {
-            clients.next_value += 1;
-            clients.next_value
-        };
-        match self.dice.below(10) {
-            0..=2 => Deed::Set(value(&mut self.clients)),
-            3 => {
-                let group = self.clients.keys[&key];
-                let mut history = self.clients.histories.get(&group).into_iter().flatten();
-                let last = history.rfind(|noted| noted.key == key);
-                let last = last.and_then(|noted| match (noted.call.deed, noted.call.saw) {
-                    (Deed::Set(value), _) | (_, Saw::Register(value)) => Some(value),
-                    _ => None,
-                });
-                Deed::Swap(last.unwrap_or(0), value(&mut self.clients))
-            }
-            4 | 5 => Deed::Add,
-            6 => Deed::Both,
+        match self.dice.below(20) {
+            0..=4 => Deed::Set(self.draw_value()),
+            5 | 6 => Deed::SetBoth(self.draw_value()),
+            7 => Deed::Swap(self.last_of(key), self.draw_value()),
+            8 | 9 => Deed::Mutate(self.last_of(key), self.draw_value()),
+            10 | 11 => Deed::Add,
+            12 if self.dice.one_in(2) => Deed::Remove,
+            12 => Deed::RemoveBoth,
+            13 => Deed::Both,
+            14 => Deed::Scan,
             _ => Deed::Get,
         }
+    }
+
+    // A value that nobody has written, which is often to end soon after what some clock says.
+    fn draw_value(&mut self) -> Held {
+        self.clients.next_value += 1;
+        let value = self.clients.next_value;
+        let at = self.dice.below(self.places.len() as u64);
+        let skew_ms = self.places[usize::try_from(at).unwrap()].shape.skew_ms;
+        let lives_s = 1 + self.dice.below(LIVES_S_MAX);
+        let ends = match self.dice.one_in(2) {
+            true => {
+                let unix_us = now(self.tick).unix_us.saturating_add_signed(skew_ms * 1000);
+                WireSecond::of_unix(unix_us / 1_000_000 + lives_s).0
+            }
+            false => 0,
+        };
+        Held { value, ends }
+    }
+
+    // What a register was said to be by the last that was heard of it; 0 if nothing.
+    fn last_of(&self, key: u64) -> u64 {
+        let group = self.clients.keys[&key];
+        let mut history = self.clients.histories.get(&group).into_iter().flatten();
+        let last = history.rfind(|noted| noted.key == key);
+        let last = last.and_then(|noted| match noted.call.saw {
+            Saw::Register(value) | Saw::Both(value, _) => Some(value),
+            _ => noted.call.deed.register().map(|held| held.value),
+        });
+        last.unwrap_or(0)
     }
 
     // Mostly somebody is asked who believes to lead, of which there may be two.
@@ -226,16 +162,19 @@ impl World {
         self.clients.waiting[client] = Some(waiting);
         let (call, tick) = (call_of(key, deed), self.tick);
         let node = self.places[at].node.as_mut().unwrap();
-        match deed {
-            Deed::Get | Deed::Both => node.read(request, group, call, tick),
-            _ => node.ask(write(request, group, &call), tick),
+        match deed.is_read() {
+            true => node.read(request, group, call, tick),
+            false => {
+                let call = node.take_up(group, call);
+                node.ask(write(request, group, &call), tick);
+            }
         }
         self.places[at].asked.insert(request, waiting);
     }
 
-    fn note(&mut self, waiting: Waiting, saw: Saw, entry: Option<u64>) {
+    fn note(&mut self, waiting: Waiting, saw: Saw, entry: Option<u64>, moment: Option<Moment>) {
         self.moment += 1;
-        let is_read = matches!(waiting.deed, Deed::Get | Deed::Both);
+        let is_read = waiting.deed.is_read();
         if is_read && saw == Saw::Nothing {
             return;
         }
@@ -254,12 +193,15 @@ impl World {
             ended: self.moment,
             deed: waiting.deed,
             saw,
+            // Known once the clocks of all entries are.
+            now: None,
         };
         let history = self.clients.histories.entry(waiting.group).or_default();
         history.push(Noted {
             key: waiting.key,
             call,
             entry,
+            moment,
         });
     }
 
@@ -274,14 +216,16 @@ impl World {
     }
 
     /// A read was served at a place, or must be asked for again.
-    pub fn read_served(&mut self, at: usize, request: RequestId, answer: Option<KeyAnswer>) {
-        let Some(waiting) = self.taken(at, request) else {
+    pub fn read_served(&mut self, at: usize, served: Served) {
+        let Some(waiting) = self.taken(at, served.request) else {
             return;
         };
-        let Some(answer) = answer else { return };
+        let Some((answer, moment)) = served.answer else {
+            return;
+        };
         let told = seen(&answer);
         let (saw, entry) = told.unwrap_or_else(|| panic!("{waiting:?}: {answer:?}"));
-        self.note(waiting, saw, entry);
+        self.note(waiting, saw, entry, Some(moment));
     }
 
     /// A reply came from a place.
@@ -297,13 +241,12 @@ impl World {
             Reply::Done(Answer::Key(answer)) => {
                 let told = seen(answer);
                 let (saw, entry) = told.unwrap_or_else(|| panic!("{waiting:?}: {answer:?}"));
-                self.note(waiting, saw, entry);
+                self.note(waiting, saw, entry, None);
             }
-            Reply::Unknown => self.note(waiting, Saw::Nothing, None),
+            Reply::Unknown => self.note(waiting, Saw::Nothing, None, None),
             Reply::Undone | Reply::Busy | Reply::NotLeader(_) => {
-                if let Deed::Set(value) | Deed::Swap(_, value) = waiting.deed {
-                    self.clients.undone.insert(value);
-                }
+                let held = waiting.deed.register().filter(|held| held.value > 0);
+                self.clients.undone.extend(held.map(|held| held.value));
             }
             other => panic!("{waiting:?}: {other:?}"),
         }
@@ -327,7 +270,7 @@ impl World {
             match self.clients.waiting[client] {
                 Some(waiting) if self.tick > waiting.tick + PATIENCE => {
                     self.clients.waiting[client] = None;
-                    self.note(waiting, Saw::Nothing, None);
+                    self.note(waiting, Saw::Nothing, None, None);
                 }
                 None => {
                     if let Some((key, group)) = left.pop() {
@@ -340,8 +283,24 @@ impl World {
         is_over
     }
 
+    // By which second each call was done: the clock of a partition is the latest that its entries
+    // carry, and a read goes by the node's where that is ahead.
+    fn tell_seconds(&mut self) {
+        for (group, calls) in &mut self.clients.histories {
+            let clocks = self.checks.clocks(*group);
+            let clock_at = |entry: u64| clocks.range(..=entry).next_back().map_or(0, |it| *it.1);
+            for noted in calls {
+                let entry = noted.entry.map(clock_at);
+                let read = noted.moment.map(|it| it.unix_us.max(clock_at(it.entry)));
+                let unix_us = entry.or(read);
+                noted.call.now = unix_us.map(|it| WireSecond::of_unix(it / 1_000_000).0);
+            }
+        }
+    }
+
     /// Holds what was seen against what may be seen.
     pub fn judge(&mut self) {
+        self.tell_seconds();
         for (group, calls) in &self.clients.histories {
             if let Err(why) = order::check(calls) {
                 panic!("{group}: {why}");

@@ -284,7 +284,9 @@ impl World {
 
     fn hear(&mut self, at: usize, heard: Heard) {
         let from = self.places[at].number;
-        self.checks.handed_out(&heard.handed_out);
+        let skew_us = self.plan.skew_ms * 1000;
+        let latest_us = crate::cluster_node::now(self.tick).unix_us + skew_us;
+        self.checks.handed_out(&heard.handed_out, latest_us);
         let mut packets = Vec::new();
         for (to, frame) in heard.frames {
             self.trace = mix(self.trace, frame.len() as u64);
@@ -299,9 +301,9 @@ impl World {
         }
         packets.extend(heard.said.to_places);
         self.net.send(from, packets, self.tick, &mut self.dice);
-        for (request, answer) in heard.reads {
-            self.trace = mix(self.trace, request.0);
-            self.read_served(at, request, answer);
+        for served in heard.reads {
+            self.trace = mix(self.trace, served.request.0);
+            self.read_served(at, served);
         }
         for (request, reply) in heard.replies {
             self.trace = mix(self.trace, request.0 << 1);
