@@ -4,6 +4,7 @@
 
 #include "events.h"
 #include "schema_tables.h"
+#include "sorted_load.h"
 
 #include <algorithm>
 
@@ -68,6 +69,11 @@ MYSQL_THDVAR_BOOL(bulk_load, PLUGIN_VAR_OPCMDARG,
                   "uses write sorted files, and not a transaction",
                   nullptr, nullptr, TRUE);
 
+MYSQL_THDVAR_ULONGLONG(sort_memory, PLUGIN_VAR_RQCMDARG,
+                       "Bytes of memory that index entries are sorted in, when an index is built "
+                       "or many rows are loaded; what does not fit goes to tmpdir",
+                       nullptr, nullptr, 64 << 20, 64 << 10, 1ULL << 40, 0);
+
 #ifdef ESKER_CRASHES
 char *crash_place;
 MYSQL_SYSVAR_STR(crash_at, crash_place, PLUGIN_VAR_RQCMDARG | PLUGIN_VAR_MEMALLOC,
@@ -81,7 +87,7 @@ st_mysql_sys_var *settings[] = {
                                 MYSQL_SYSVAR(durability), MYSQL_SYSVAR(memory_limit),
                                 MYSQL_SYSVAR(checkpoint),
                                 MYSQL_SYSVAR(lock_wait_timeout), MYSQL_SYSVAR(foreign_keys),
-                                MYSQL_SYSVAR(bulk_load),
+                                MYSQL_SYSVAR(bulk_load), MYSQL_SYSVAR(sort_memory),
                                 nullptr};
 
 // Jobs that run, memtables to be flushed, and levels to be merged: what is 0 at rest.
@@ -212,6 +218,8 @@ void crash_at(const char *place) {
 #endif
 
 bool loads_files(THD *thd) { return THDVAR(thd, bulk_load); }
+
+ulonglong sort_memory(THD *thd) { return THDVAR(thd, sort_memory); }
 
 bool refuses_foreign_keys(THD *thd) { return THDVAR(thd, foreign_keys) == 1; }
 

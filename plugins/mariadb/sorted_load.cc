@@ -14,9 +14,8 @@ namespace esker {
 
 namespace {
 
-// Of entries that are sorted at a time, by all that load together, and by one of many at the least.
-constexpr size_t kSortedBytes = 64 << 20;
-constexpr size_t kSortedBytesLeast = 2 << 20;
+// Of entries that are sorted at a time by one of many loads, as into many partitions.
+constexpr size_t kSortedBytesLeast = 1 << 20;
 // Of a piece that is read, and of one that is written, at a time.
 constexpr size_t kReadBytes = 256 << 10;
 constexpr size_t kWrittenBytes = 1 << 20;
@@ -48,7 +47,11 @@ int told(int code) {
 // How many there are.
 std::atomic<size_t> loads{0};
 
-size_t sorted_bytes() { return std::max(kSortedBytes / loads, kSortedBytesLeast); }
+// What one load may sort at a time: its share of the setting.
+size_t sorted_bytes(THD *thd) {
+  const size_t all = sort_memory(thd);
+  return std::max(all / loads, std::min(all, kSortedBytesLeast));
+}
 
 }  // namespace
 
@@ -158,7 +161,7 @@ SortedLoad::Entry SortedLoad::entry_at(const char *from) {
 
 int SortedLoad::add(std::string_view key, std::string_view value, uint64_t unix_ms) {
   const size_t size = kHeadBytes + key.size() + value.size();
-  if (!places_.empty() && bytes_.size() + size + places_.size() * sizeof(Place) > sorted_bytes()) {
+  if (!places_.empty() && bytes_.size() + size + places_.size() * sizeof(Place) > sorted_bytes(thd_)) {
     if (const int error = spill()) return error;
   }
   places_.push_back({prefix_of(key), bytes_.size()});

@@ -85,6 +85,9 @@ class SortedLoad {
   std::string duplicate_, duplicate_value_;
 };
 
+// The memory that entries are sorted in, by the setting.
+ulonglong sort_memory(THD *thd);
+
 }  // namespace esker
 
 #endif
