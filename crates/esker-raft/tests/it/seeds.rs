@@ -1,5 +1,7 @@
-//! Which seeds a test goes through: as many as it says, or as ESKER_SEEDS does, and from its own
-//! first one on, or from ESKER_FIRST_SEED.
+//! Which seeds a test goes through.
+//!
+//! As many as it says, or as ESKER_SEEDS does, and from its own first one on, or from
+//! ESKER_FIRST_SEED.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests are asked for more seeds by the environment"

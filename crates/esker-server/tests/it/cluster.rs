@@ -508,7 +508,8 @@ impl World {
                 known.busy, 0,
                 "seed {seed}: a node with nothing to do is busy"
             );
-            // A run in which nothing happens proves nothing; a mistake is to be found by what it does.
+            // A run in which nothing happens proves nothing; a mistake is to be found by what it
+            // does.
             assert!(
                 known.acknowledged.len() > 20 || self.planted != Planted::Nothing,
                 "seed {seed}: {}",
