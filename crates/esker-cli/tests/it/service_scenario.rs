@@ -4,13 +4,14 @@ use crate::tool::Bench;
 
 #[test]
 fn a_scenario_starts_its_clusters_measures_them_and_clears_up() {
-    // Three processes are written to, one is killed and reads what was only in its log; the record
-    // has the writes, each line its goal, and nothing is left of the clusters.
+    // Three processes are written to; one is killed and reads what was only in its log; one loses its
+    // disk, and all copies come back. The record has the writes, each line its goal, and nothing is
+    // left of the clusters.
     let bench = Bench::new();
     let (dir, json) = (bench.path("nodes"), bench.path("run.json"));
     let words = format!(
-        "bench scenario service --only writes --only recovery --scale 0.002 --rounds 1 --dir {} \
-         --json {}",
+        "bench scenario service --only writes --only recovery --only rebuild --scale 0.002 \
+         --rounds 1 --dir {} --json {}",
         dir.display(),
         json.display()
     );
@@ -23,6 +24,9 @@ fn a_scenario_starts_its_clusters_measures_them_and_clears_up() {
         "-- recovery",
         "0 failed to load",
         "15 s with 1 GiB",
+        "-- rebuild",
+        "lacked a copy without the disk of node 3, and none did after",
+        "60 s with 1 GB",
     ] {
         assert!(text.contains(told), "{told}: {ran:?}");
     }

@@ -19,11 +19,13 @@ pub enum Line {
     Failover,
     /// How long a killed node takes until it serves again
     Recovery,
+    /// How long a node that lost its disk takes until all is whole
+    Rebuild,
 }
 
 impl Line {
     /// All of them, in the order of a run.
-    pub const ALL: [Line; 7] = [
+    pub const ALL: [Line; 8] = [
         Line::Writes,
         Line::Reads,
         Line::Cost,
@@ -31,6 +33,7 @@ impl Line {
         Line::Growth,
         Line::Failover,
         Line::Recovery,
+        Line::Rebuild,
     ];
 
     /// As the command line spells it.
@@ -43,6 +46,7 @@ impl Line {
             Line::Growth => "growth",
             Line::Failover => "failover",
             Line::Recovery => "recovery",
+            Line::Rebuild => "rebuild",
         }
     }
 }
@@ -83,6 +87,8 @@ Lines, all of them unless --only names some (as often as wanted):
   failover  one writer for each partition while leaders are killed (SIGKILL) and started again: the
             gap between two acknowledged writes; then every acknowledged write is looked for
   recovery  a node is killed with much that is only in its log: how long until it serves again
+  rebuild   a node is killed and its disk is empty: how long until every partition has all copies
+            again, and how much slower calls of 8 connections are meanwhile
 
 What is to be read with care:
   - Client and servers share the processors of this machine, so a rate is what is left for the

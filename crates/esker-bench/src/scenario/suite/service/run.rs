@@ -3,7 +3,7 @@
 use crate::fail::Outcome;
 use crate::scenario::suite::request::{ALL, Request};
 use crate::scenario::suite::service::ground::Ground;
-use crate::scenario::suite::service::{cost, failover, growth, idle, recovery, speed};
+use crate::scenario::suite::service::{cost, failover, growth, idle, rebuild, recovery, speed};
 use crate::scenario::suite::service_line::Line;
 use crate::scenario::suite::stage::Stage;
 
@@ -46,6 +46,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
             Line::Growth => growth::run(stage, &ground)?,
             Line::Failover => failover::run(stage, &ground)?,
             Line::Recovery => recovery::run(stage, &ground)?,
+            Line::Rebuild => rebuild::run(stage, &ground)?,
         }
     }
     Ok(())
