@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use esker_rpc::client::{CallSettings, ClientError, MultiGet, Table};
+use esker_rpc::client::{CallSettings, ClientError, MultiGet, ScanSettings, Table};
 use esker_rpc::codec::scalars::Blob;
-use esker_rpc::message::data::{CasCheckType, CheckAndSetRequest};
+use esker_rpc::message::data::{
+    CasCheckType, CheckAndMutateRequest, CheckAndSetRequest, Mutate, MutateOperation,
+};
 use tokio::task::JoinHandle;
 
 use crate::nemesis::chance::Chance;
-use crate::nemesis::linear::{Call, Deed, Saw, Verdict, check};
+use crate::nemesis::linear::{Call, Deed, Held, Saw, Verdict, check};
 
 /// Clients, and hash keys that they share at a time. Others come with each fault: a history must
 /// stay short enough to be searched.
@@ -121,24 +123,32 @@ fn draw(shared: &Shared, key: (u64, u64), chance: &mut Chance) -> Option<Deed> {
     }
     let unknown = known.iter().filter(|call| call.saw == Saw::Nothing);
     if unknown.count() >= UNKNOWN_MAX {
-        return Some([Deed::Get, Deed::Both][usize::try_from(chance.below(2)).unwrap()]);
+        let reads = [Deed::Get, Deed::Both, Deed::Scan];
+        return Some(reads[usize::try_from(chance.below(3)).unwrap()]);
     }
-    let value = || 1 + shared.next_value.fetch_add(1, Ordering::SeqCst);
-    Some(match chance.below(10) {
-        0 | 1 => Deed::Set(value()),
-        2 | 3 => {
-            // Mostly what was there a moment ago.
-            let seen = known
-                .iter()
-                .rev()
-                .find_map(|call| match (call.deed, call.saw) {
-                    (Deed::Set(value), _) | (_, Saw::Register(value)) => Some(value),
-                    _ => None,
-                });
-            Deed::Swap(seen.unwrap_or(0), value())
-        }
-        4 | 5 => Deed::Add,
-        6 => Deed::Both,
+    // None of them ends: the clocks of real nodes are those of one machine.
+    let held = || Held {
+        value: 1 + shared.next_value.fetch_add(1, Ordering::SeqCst),
+        ends: 0,
+    };
+    // Mostly what was there a moment ago.
+    let seen = || {
+        let last = known.iter().rev().find_map(|call| match call.saw {
+            Saw::Register(value) | Saw::Both(value, _) => Some(value),
+            _ => call.deed.register().map(|held| held.value),
+        });
+        last.unwrap_or(0)
+    };
+    Some(match chance.below(20) {
+        0..=2 => Deed::Set(held()),
+        3 => Deed::SetBoth(held()),
+        4..=6 => Deed::Swap(seen(), held()),
+        7 | 8 => Deed::Mutate(seen(), held()),
+        9..=11 => Deed::Add,
+        12 => Deed::Remove,
+        13 => Deed::RemoveBoth,
+        14 => Deed::Both,
+        15 => Deed::Scan,
         _ => Deed::Get,
     })
 }
@@ -153,11 +163,10 @@ async fn one_call(table: &Table, shared: &Shared, chance: &mut Chance, started: 
     let began = now();
     let saw = ask(table, hash_key.as_bytes(), deed).await;
     let ended = now();
-    let is_read = matches!(deed, Deed::Get | Deed::Both);
     let saw = match saw {
         Ok(saw) => saw,
         // Nobody did anything, or nobody knows; of a read that is the same.
-        Err(error) if is_read || error.is_undone() => return,
+        Err(error) if deed.is_read() || error.is_undone() => return,
         Err(_) => Saw::Nothing,
     };
     let call = Call {
@@ -165,6 +174,7 @@ async fn one_call(table: &Table, shared: &Shared, chance: &mut Chance, started: 
         ended,
         deed,
         saw,
+        now: Some(0),
     };
     let mut histories = shared.histories.lock().unwrap();
     histories.entry(key).or_default().push(call);
@@ -174,18 +184,59 @@ fn number(value: Option<&[u8]>) -> u64 {
     value.map_or(0, |text| str::from_utf8(text).unwrap().parse().unwrap())
 }
 
+/// How a register is asked for a value; what is not there is 0.
+fn compared_with(from: u64) -> (CasCheckType, Blob) {
+    match from {
+        0 => (CasCheckType::CT_VALUE_NOT_EXIST, Blob::default()),
+        _ => (CasCheckType::CT_VALUE_BYTES_EQUAL, text(from)),
+    }
+}
+
+fn text(value: u64) -> Blob {
+    Blob::of(value.to_string().as_bytes())
+}
+
+/// Register and counter among the rows of a hash key.
+fn both<'a>(rows: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Saw {
+    let (mut register, mut counter) = (0, 0);
+    for (name, value) in rows {
+        match name {
+            REGISTER => register = number(Some(value)),
+            COUNTER => counter = number(Some(value)),
+            _ => panic!("nobody wrote {name:?}"),
+        }
+    }
+    Saw::Both(register, counter)
+}
+
 async fn ask(table: &Table, key: &[u8], deed: Deed) -> Result<Saw, ClientError> {
     match deed {
-        Deed::Set(value) => {
-            let text = value.to_string();
-            table.set(key, REGISTER, text.as_bytes(), 0).await?;
+        Deed::Set(held) => {
+            table.set(key, REGISTER, &text(held.value).0, 0).await?;
+            Ok(Saw::Done)
+        }
+        Deed::SetBoth(held) => {
+            let value = text(held.value);
+            let rows: [(&[u8], &[u8]); 2] = [(REGISTER, &value.0), (COUNTER, &value.0)];
+            table.multi_set(key, &rows, 0).await?;
+            Ok(Saw::Done)
+        }
+        Deed::Remove => {
+            table.remove(key, REGISTER).await?;
+            Ok(Saw::Done)
+        }
+        Deed::RemoveBoth => {
+            table.multi_remove(key, &[REGISTER, COUNTER]).await?;
             Ok(Saw::Done)
         }
         Deed::Get => {
             let found = table.get(key, REGISTER).await?;
             Ok(Saw::Register(number(found.as_deref())))
         }
-        Deed::Add => Ok(Saw::Counter(table.incr(key, COUNTER, 1, 0).await?)),
+        Deed::Add => {
+            let sum = table.incr(key, COUNTER, 1, 0).await?;
+            Ok(Saw::Counter(u64::try_from(sum).unwrap()))
+        }
         Deed::Both => {
             let all = MultiGet {
                 hash_key: Blob::of(key),
@@ -194,34 +245,52 @@ async fn ask(table: &Table, key: &[u8], deed: Deed) -> Result<Saw, ClientError> 
                 ..MultiGet::default()
             };
             let rows = table.multi_get(&all).await?.rows;
-            let of = |name: &[u8]| {
-                let row = rows.iter().find(|row| row.0 == name);
-                number(row.map(|row| &row.1[..]))
-            };
-            Ok(Saw::Both(of(REGISTER), i64::try_from(of(COUNTER)).unwrap()))
+            Ok(both(rows.iter().map(|row| (&row.0[..], &row.1[..]))))
+        }
+        Deed::Scan => {
+            let mut scanner = table.scan(key, (b"", b""), &ScanSettings::default())?;
+            let mut rows = Vec::new();
+            while let Some(row) = scanner.next().await? {
+                rows.push((row.sort_key, row.value));
+            }
+            Ok(both(rows.iter().map(|row| (&row.0[..], &row.1[..]))))
         }
         Deed::Swap(from, to) => {
-            let (check_type, operand) = match from {
-                0 => (CasCheckType::CT_VALUE_NOT_EXIST, Blob::default()),
-                _ => {
-                    let text = from.to_string();
-                    (
-                        CasCheckType::CT_VALUE_BYTES_EQUAL,
-                        Blob::of(text.as_bytes()),
-                    )
-                }
-            };
+            let (check_type, check_operand) = compared_with(from);
             let request = CheckAndSetRequest {
                 hash_key: Blob::of(key),
                 check_sort_key: Blob::of(REGISTER),
                 check_type,
-                check_operand: operand,
-                set_value: Blob::of(to.to_string().as_bytes()),
+                check_operand,
+                set_value: text(to.value),
                 ..CheckAndSetRequest::default()
             };
-            Ok(Saw::Swapped(
-                table.check_and_set(&request).await?.has_passed,
-            ))
+            let checked = table.check_and_set(&request).await?;
+            Ok(Saw::Swapped(checked.has_passed))
+        }
+        Deed::Mutate(from, to) => {
+            let (check_type, check_operand) = compared_with(from);
+            let put = Mutate {
+                operation: MutateOperation::MO_PUT,
+                sort_key: Blob::of(REGISTER),
+                value: text(to.value),
+                ..Mutate::default()
+            };
+            let remove = Mutate {
+                operation: MutateOperation::MO_DELETE,
+                sort_key: Blob::of(COUNTER),
+                ..Mutate::default()
+            };
+            let request = CheckAndMutateRequest {
+                hash_key: Blob::of(key),
+                check_sort_key: Blob::of(REGISTER),
+                check_type,
+                check_operand,
+                mutate_list: vec![put, remove],
+                ..CheckAndMutateRequest::default()
+            };
+            let checked = table.check_and_mutate(&request).await?;
+            Ok(Saw::Swapped(checked.has_passed))
         }
     }
 }
