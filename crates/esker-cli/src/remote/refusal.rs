@@ -33,6 +33,9 @@ pub fn failure(doing: &str, error: &ClientError) -> Failure {
         ClientError::Unreachable => {
             Some("servers that are needed are not there or do not answer; --timeout waits longer")
         }
+        ClientError::Leaderless => {
+            Some("most of the nodes that have a replica of it must run: start those that do not")
+        }
         ClientError::OutcomeUnknown => Some("read it, to know"),
         ClientError::Malformed(_) => Some("is that a server of Pegasus, or of Esker?"),
         ClientError::TooLong => Some("ask for fewer keys at once"),

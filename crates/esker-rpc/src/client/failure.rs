@@ -25,6 +25,9 @@ pub enum ClientError {
     OutcomeUnknown,
     /// No server could be reached before the deadline. Nothing was written.
     Unreachable,
+    /// Servers answered, and none of them leads the meta service or knows who does. Nothing was
+    /// done.
+    Leaderless,
     /// A server answered with what cannot be read. A write may have been done.
     Malformed(Malformed),
     /// The answer is longer than the settings allow.
@@ -43,7 +46,10 @@ impl ClientError {
             ClientError::Status(status) => {
                 ![Status::CORRUPTION, Status::IO_ERROR, Status::UNSAID].contains(status)
             }
-            ClientError::TimedOut | ClientError::Unreachable | ClientError::Senseless(_) => true,
+            ClientError::TimedOut
+            | ClientError::Unreachable
+            | ClientError::Leaderless
+            | ClientError::Senseless(_) => true,
             ClientError::OutcomeUnknown | ClientError::Malformed(_) | ClientError::TooLong => false,
         }
     }
@@ -66,6 +72,9 @@ impl fmt::Display for ClientError {
             ClientError::Unreachable => {
                 formatter.write_str("no server could be reached before the deadline")
             }
+            ClientError::Leaderless => formatter.write_str(
+                "no server leads the meta service, or knows who does, though servers answer",
+            ),
             ClientError::Malformed(malformed) => {
                 write!(formatter, "the answer cannot be read: {malformed}")
             }

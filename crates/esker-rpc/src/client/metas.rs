@@ -147,6 +147,7 @@ impl Metas {
         C::Response: MetaResponse,
     {
         let mut asked_in_vain = 0;
+        let mut is_leaderless = false;
         let mut back_off = BACK_OFF[0];
         while Instant::now() < deadline {
             let (address, count) = self.candidate();
@@ -158,7 +159,10 @@ impl Metas {
                 }
                 Told::Elsewhere(Some(leader)) if self.follow(address, leader) => {}
                 // One that cannot answer yet may not be the leader at all.
-                Told::Elsewhere(_) | Told::NotYet | Told::Nothing(_) => self.pass_over(address),
+                told @ (Told::Elsewhere(_) | Told::NotYet | Told::Nothing(_)) => {
+                    is_leaderless |= matches!(told, Told::Elsewhere(None));
+                    self.pass_over(address);
+                }
             }
             asked_in_vain += 1;
             if asked_in_vain >= count {
@@ -167,7 +171,10 @@ impl Metas {
                 back_off = (back_off * 2).min(BACK_OFF[1]);
             }
         }
-        Err(ClientError::Unreachable)
+        Err(match is_leaderless {
+            true => ClientError::Leaderless,
+            false => ClientError::Unreachable,
+        })
     }
 
     async fn ask_one<C: Call>(

@@ -270,7 +270,8 @@ fn level_name(level: Level) -> &'static str {
     row.map_or("steady", |row| row.2)
 }
 
-fn client(state: &State, node: NodeId) -> Address {
+/// Where a node's door for reads and writes is.
+pub(crate) fn client(state: &State, node: NodeId) -> Address {
     let row = state.nodes.get(&node);
     row.map_or(Address::NONE, |row| row.addresses.client.into())
 }
@@ -281,6 +282,6 @@ pub fn meta(state: &State, node: NodeId) -> Option<SocketAddrV4> {
 }
 
 /// A count as the wire has it.
-fn number(count: u32) -> i32 {
+pub(crate) fn number(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }

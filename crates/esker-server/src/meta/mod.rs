@@ -38,6 +38,7 @@ mod balance_model;
 pub mod balance_planner;
 pub mod balance;
 pub mod describe;
+pub mod leaderless;
 mod node_facts;
 mod places;
 pub mod notices;

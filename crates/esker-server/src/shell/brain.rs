@@ -183,6 +183,9 @@ impl Brain {
     ) -> Vec<Ask> {
         self.is_reporting = false;
         self.tried = 0;
+        if let Some(line) = self.around.known.meta.answered() {
+            self.around.log.write(Level::Note, &line);
+        }
         let directives = match decode_directives(bytes) {
             Ok(directives) => directives,
             Err(error) => {
@@ -228,11 +231,14 @@ impl Brain {
                 self.around.faults.tell(why);
             }
             self.use_addresses();
+            let elapsed = elapsed.unwrap_or_default();
+            if let Some(line) = self.around.known.meta.pass(elapsed) {
+                self.around.log.write(Level::Warning, &line);
+            }
             let state = self.state();
             let pending = Arc::clone(&self.around.pending);
             let mut draw = || pending.add(Waiting::Brain);
-            self.leading
-                .tick(&state, elapsed.unwrap_or_default(), now, &mut draw);
+            self.leading.tick(&state, elapsed, now, &mut draw);
             for line in self.leading.notices(&state) {
                 self.around.log.write(Level::Note, &line);
             }

@@ -1,4 +1,4 @@
-//! What all threads know of tables, and of who leads meta.
+//! What all threads know of tables, and of whether anybody leads meta.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -9,6 +9,7 @@ use crate::meta::directive::TableFacts;
 use crate::meta::ids::TableId;
 use crate::meta::settings::slow_threshold;
 use crate::reconcile::Knowledge;
+use crate::shell::meta_watch::MetaWatch;
 use crate::throttle::TableLimits;
 
 /// What a node was told last, and what follows from it for each call.
@@ -64,22 +65,30 @@ impl Deref for Learned {
 
 /// The knowledge of the moment. Any thread may look; the thread of consensus changes it.
 #[derive(Debug, Default)]
-pub(crate) struct Known(RwLock<Arc<Learned>>);
+pub(crate) struct Known {
+    learned: RwLock<Arc<Learned>>,
+    /// Whether a leader of the meta service answers.
+    pub(crate) meta: MetaWatch,
+}
 
 impl Known {
     pub(crate) fn new(knowledge: Knowledge) -> Known {
-        Known(RwLock::new(Arc::new(Learned::of(knowledge))))
+        Known {
+            learned: RwLock::new(Arc::new(Learned::of(knowledge))),
+            meta: MetaWatch::default(),
+        }
     }
 
     /// As it is now.
     pub(crate) fn get(&self) -> Arc<Learned> {
         // A pointer is whole whatever a thread that panicked was about to do; here and below.
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        let learned = self.learned.read();
+        Arc::clone(&learned.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// From now on it is that.
     pub(crate) fn set(&self, knowledge: Knowledge) {
         let learned = Arc::new(Learned::of(knowledge));
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = learned;
+        *self.learned.write().unwrap_or_else(PoisonError::into_inner) = learned;
     }
 }

@@ -4,10 +4,11 @@
 //! each setting once, `config` reads files and words by it and says where each value came from.
 //! `opening` is what comes before the parts of a node, and `launch` starts them: `raft_thread` with
 //! the side of meta (`brain`), `log_thread`, `apply_thread`, `read_threads`, `image_thread`,
-//! `compact_thread`; `inbox` and `pending` are how others speak to them, `delays` is who waits for
-//! a limit, `quick_reads` says which reads need no thread of their own, `slow_log` keeps calls that
-//! took long, `pages` is what a node shows over HTTP (`metrics_text`), `service` is the node behind
-//! its doors and `submitting` its calls on keys, `first_start` makes a directory a node's, and
+//! `compact_thread`; `inbox` and `pending` are how others speak to them, `known` is what all of
+//! them know (`meta_watch` says whether anybody leads meta), `delays` is who waits for a limit,
+//! `quick_reads` says which reads need no thread of their own, `slow_log` keeps calls that took
+//! long, `pages` is what a node shows over HTTP (`metrics_text`), `service` is the node behind its
+//! doors and `submitting` its calls on keys, `first_start` makes a directory a node's, and
 //! `running` is what whoever started it holds.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
@@ -22,6 +23,7 @@ mod moments;
 mod fault;
 mod threads;
 mod inbox;
+mod meta_watch;
 mod known;
 mod metrics_text;
 mod slow_log;

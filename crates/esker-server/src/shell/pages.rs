@@ -186,6 +186,11 @@ impl Pages {
                 self.ailments().is_empty().into(),
             ),
             (
+                "esker_node_meta_answers",
+                "1 if a leader of the meta service answers this node.",
+                (!self.known.meta.is_away()).into(),
+            ),
+            (
                 "esker_node_pending_calls",
                 "Calls that wait for consensus, or for a thread.",
                 count(self.pending.count()),

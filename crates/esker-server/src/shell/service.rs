@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use esker_raft::NodeId;
+use esker_raft::{GroupId, NodeId};
 use esker_rpc::codec::reply_reader::ReplyReader;
 use esker_rpc::error::{ErrorCode, ErrorName};
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
@@ -18,6 +18,7 @@ use crate::meta::codec;
 use crate::meta::command::NewNode;
 use crate::meta::directive::TableFacts;
 use crate::meta::ids::META;
+use crate::meta::leaderless::{Seen, partitions};
 use crate::meta::report::Report;
 use crate::meta::state::State;
 use crate::node::Replicas;
@@ -75,14 +76,18 @@ impl NodeService {
     /// A call about tables, of a client: what is not led here is forwarded once.
     fn administer(&self, call: MetaCall, arguments: Vec<u8>, reply: Responder<MetaAnswer>) {
         let links = Arc::clone(&self.links);
-        let (myself, state) = (self.myself, self.meta_state());
+        let (myself, again) = (self.myself, Weak::clone(&self.again));
         let asked = call.clone();
         let back: CallBack = Box::new(move |told| match told {
             MetaTold::Meta(answer) => reply.answer(answer),
             MetaTold::NotLeader(Some(node)) if node != myself => {
                 forward_meta(&links, node, (asked, arguments), reply);
             }
-            MetaTold::NotLeader(_) => reply.answer(admin::not_leader(&state, &asked, None)),
+            MetaTold::NotLeader(_) => match again.upgrade() {
+                Some(service) => reply.answer(service.without_leader(&asked)),
+                // A node that has ended answers nobody.
+                None => reply.reply(Reply::Unknown),
+            },
             MetaTold::Refused(code, _) => reply.answer(admin::refused(&asked, code)),
             MetaTold::Unknown | MetaTold::Directives(_) | MetaTold::Node(_) => {
                 reply.reply(Reply::Unknown);
@@ -93,6 +98,24 @@ impl NodeService {
             // No replica of meta is here: whoever leads it is asked through those that have one.
             None => back(MetaTold::NotLeader(self.some_meta())),
         }
+    }
+
+    /// The answer while nobody is known to lead the meta service.
+    fn without_leader(&self, call: &MetaCall) -> MetaAnswer {
+        let state = self.meta_state();
+        self.seen_partitions(&state, call)
+            .unwrap_or_else(|| admin::not_leader(&state, call, None))
+    }
+
+    /// Where the partitions of a table are, if that is asked, as this node sees it by itself: no
+    /// sooner than a leader had the time to be elected, who knows better.
+    fn seen_partitions(&self, state: &State, call: &MetaCall) -> Option<MetaAnswer> {
+        let MetaCall::QueryConfig(request) = call else {
+            return None;
+        };
+        let is_away = self.known.meta.is_away();
+        let told = is_away.then(|| partitions(state, self, request)).flatten();
+        told.map(MetaAnswer::QueryConfig)
     }
 
     fn some_meta(&self) -> Option<NodeId> {
@@ -115,6 +138,17 @@ impl NodeService {
         let knowledge = self.known.get();
         let open = knowledge.tables.values().filter(|facts| !facts.is_dropped);
         open.map(describe).collect()
+    }
+}
+
+impl Seen for NodeService {
+    fn leader(&self, group: GroupId) -> Option<(u64, Option<NodeId>)> {
+        let standing = self.replicas.view(group)?.standing();
+        Some((standing.term, standing.leader.and_then(|leader| leader.1)))
+    }
+
+    fn is_alive(&self, node: NodeId) -> bool {
+        node == self.myself || self.links.is_up(node.0)
     }
 }
 
@@ -181,7 +215,17 @@ impl PeerService for NodeService {
                 let Ok(call) = MetaCall::read(&name, &arguments) else {
                     return asker.tell(Answer::refused(ErrorCode::InvalidData));
                 };
-                let back = meta_back(asker, |answer, out| answer.put(out, 0));
+                let (again, asked) = (Weak::clone(&self.again), call.clone());
+                let put = |answer: &MetaAnswer, out: &mut Vec<u8>| answer.put(out, 0);
+                let back: CallBack = Box::new(move |told| {
+                    let seen = match (&told, again.upgrade()) {
+                        (MetaTold::NotLeader(None), Some(service)) => {
+                            service.seen_partitions(&service.meta_state(), &asked)
+                        }
+                        _ => None,
+                    };
+                    meta_back(asker, put)(seen.map_or(told, MetaTold::Meta));
+                });
                 self.inbox.tell(Told::Admin(call, back));
             }
             PeerAsk::Report(bytes) => self.hear(from, bytes, asker),
