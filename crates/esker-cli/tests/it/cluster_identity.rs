@@ -106,6 +106,45 @@ fn a_copy_of_a_node_that_runs_ends_and_the_original_goes_on() {
 }
 
 #[test]
+fn a_directory_of_another_cluster_is_no_node_of_this_one() {
+    // One that served by itself is put where node 2 of three was: it would serve there too, and
+    // tell clients that there is no table.
+    let cluster = Cluster::start("3");
+    let bench = &cluster.bench;
+    let mut other = ByHand::start(bench, &["--dir", "other", "--peer-port", "0"]);
+    assert!(other.serves());
+    other.stop();
+    cluster.ok(&["kill", "2"]);
+    let place = bench.path("cluster/node2");
+    std::fs::rename(&place, bench.path("own")).unwrap();
+    copy(&bench.path("other"), &place);
+    let ran = cluster.run(&[&["restart", "2"], &QUICK[..]].concat());
+    let ran = ran.exits(1);
+    assert!(
+        ran.err.contains("the directory is of node 1 of cluster "),
+        "{ran:?}"
+    );
+    assert!(ran.err.contains("the directory that it had"), "{ran:?}");
+    assert_eq!(cluster.states(), ["running", "dead", "running"]);
+    std::fs::remove_dir_all(&place).unwrap();
+    std::fs::rename(bench.path("own"), &place).unwrap();
+    // Started while nobody runs who could tell, it ends once somebody does.
+    let peers: Vec<String> = cluster.rows().iter().map(peer).collect();
+    cluster.ok(&["stop"]);
+    let words = ["--dir", "other", "--peer-port", "0", "--join"];
+    let mut other = ByHand::start(bench, &[&words[..], &[&peers.join(",")]].concat());
+    assert!(other.serves());
+    cluster.ok(&[&["start"], &QUICK[..]].concat());
+    let (code, lines) = other.ends();
+    assert_eq!(code, 1, "{lines}");
+    assert!(
+        lines.contains("ERROR the node ends: the directory is of node 1 of cluster "),
+        "{lines}"
+    );
+    assert_eq!(cluster.states(), ["running"; 3]);
+}
+
+#[test]
 fn nodes_that_all_moved_find_one_another_by_those_they_are_told_to_join() {
     // Nobody knows where anybody is, so there is no majority that could be told.
     let cluster = Cluster::start("3");

@@ -192,6 +192,31 @@ struct Connection {
     speaker: Speaker,
 }
 
+/// The cluster of the node that listens at `address`, as it says to one who has no number; `None`
+/// if nobody says one before `patience` has passed.
+pub(crate) async fn cluster_at(
+    address: SocketAddr,
+    instance: u64,
+    patience: Duration,
+) -> Option<u64> {
+    let nobody = Speaker {
+        cluster: 0,
+        node: 0,
+        incarnation: 0,
+        instance,
+    };
+    let opening = LinkOpening {
+        node: 0,
+        address,
+        registry: Arc::new(Registry::new(nobody)),
+        settings: LinkSettings::default(),
+        log: LogLines::silent(),
+        on_broken: Arc::new(|_| {}),
+    };
+    let connection = timeout(patience, dial(&opening)).await.ok()?.ok()?;
+    Some(connection.speaker.cluster)
+}
+
 /// Connects and greets; why not, if so.
 async fn dial(opening: &LinkOpening) -> Result<Connection, Ended> {
     let unreachable = |words: String| Ended::new(PeerCause::Unreachable, words);

@@ -114,6 +114,11 @@ impl Links {
         self.lock().get(&node).is_some_and(Link::is_up)
     }
 
+    /// True while the connection to any node stands.
+    pub fn is_any_up(&self) -> bool {
+        self.lock().values().any(Link::is_up)
+    }
+
     /// As [`Registry::address`].
     pub fn address(&self, node: u64) -> Option<(u64, SocketAddr)> {
         self.registry.address(node)

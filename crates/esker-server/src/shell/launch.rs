@@ -34,6 +34,7 @@ use crate::shell::known::Known;
 use crate::shell::log_thread::LogThread;
 use crate::shell::moments::Moments;
 use crate::shell::opening::{Listeners, door, have_meta, load_knowledge, open_stages, tell_found};
+use crate::shell::other_cluster::Joining;
 use crate::shell::pages::Pages;
 use crate::shell::pending::Pending;
 use crate::shell::quick_reads::QuickReads;
@@ -204,6 +205,14 @@ impl Shell<'_> {
             place.node, place.cluster, place.meta, place.client, place.peer
         );
         self.log.write(Level::Note, &line);
+        let joining = Joining {
+            join: self.settings.join.clone(),
+            own_address: self.addresses.peer,
+            own: self.identity,
+            nonce: self.nonce,
+        };
+        let watching = joining.watch(Arc::clone(&shared.links), shared.faults.clone());
+        drop(self.handles.links.spawn(watching));
         Ok(Launched {
             place,
             doors,
