@@ -44,6 +44,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 /// The same for a report that is handed on: another one follows in a second.
 const REPORT_PATIENCE: Duration = Duration::from_secs(1);
 
+/// Nodes that one without a replica of meta asks for a client, at most.
+const META_TRIES_MAX: usize = 16;
+
 /// Layout of the bytes of [`NewNode`] between nodes.
 pub(crate) const NEW_NODE_VERSION: u8 = 1;
 
@@ -74,14 +77,25 @@ pub(crate) struct NodeService {
 
 impl NodeService {
     /// A call about tables, of a client: what is not led here is forwarded once.
-    fn administer(&self, call: MetaCall, arguments: Vec<u8>, reply: Responder<MetaAnswer>) {
+    pub(crate) fn administer(
+        &self,
+        call: MetaCall,
+        arguments: Vec<u8>,
+        reply: Responder<MetaAnswer>,
+    ) {
+        if self.replicas.view(META).is_none() {
+            // Whoever leads it is asked through those that have one, one after the other.
+            let mut others = self.metas();
+            others.truncate(META_TRIES_MAX);
+            return forward_meta(&self.links, others, (call, arguments), reply);
+        }
         let links = Arc::clone(&self.links);
         let (myself, again) = (self.myself, Weak::clone(&self.again));
         let asked = call.clone();
         let back: CallBack = Box::new(move |told| match told {
             MetaTold::Meta(answer) => reply.answer(answer),
             MetaTold::NotLeader(Some(node)) if node != myself => {
-                forward_meta(&links, node, (asked, arguments), reply);
+                forward_meta(&links, vec![node], (asked, arguments), reply);
             }
             MetaTold::NotLeader(_) => match again.upgrade() {
                 Some(service) => reply.answer(service.without_leader(&asked)),
@@ -93,11 +107,7 @@ impl NodeService {
                 reply.reply(Reply::Unknown);
             }
         });
-        match self.replicas.view(META) {
-            Some(_) => self.inbox.tell(Told::Admin(call, back)),
-            // No replica of meta is here: whoever leads it is asked through those that have one.
-            None => back(MetaTold::NotLeader(self.some_meta())),
-        }
+        self.inbox.tell(Told::Admin(call, back));
     }
 
     /// The answer while nobody is known to lead the meta service.
@@ -119,14 +129,17 @@ impl NodeService {
     }
 
     fn some_meta(&self) -> Option<NodeId> {
+        self.metas().first().copied()
+    }
+
+    /// Nodes that are connected and may have a replica of meta.
+    fn metas(&self) -> Vec<NodeId> {
         let knowledge = self.known.get();
-        let mut metas = knowledge
+        let metas = knowledge
             .nodes
             .iter()
-            .filter(|row| row.1.addresses.meta.is_some());
-        metas
-            .find(|row| self.links.is_up(row.0.0))
-            .map(|row| *row.0)
+            .filter(|row| row.1.addresses.meta.is_some() && self.links.is_up(row.0.0));
+        metas.map(|row| *row.0).collect()
     }
 
     fn meta_state(&self) -> Arc<State> {
@@ -305,25 +318,39 @@ fn meta_back(
     })
 }
 
+/// Asks the first of `nodes`, and the next one if that does not lead: whom it names, or the second.
+/// Who does not lead has not begun it.
 fn forward_meta(
-    links: &Links,
-    node: NodeId,
+    links: &Arc<Links>,
+    mut nodes: Vec<NodeId>,
     (call, arguments): (MetaCall, Vec<u8>),
     reply: Responder<MetaAnswer>,
 ) {
+    if nodes.is_empty() {
+        // The client asks again, and elsewhere.
+        return reply.answer(admin::refused(&call, ErrorCode::ForwardToOthers));
+    }
+    let node = nodes.remove(0);
     let name = call.row().name;
     let ask = PeerAsk::Meta(ForwardedMeta {
         name: name.to_owned(),
-        arguments,
+        arguments: arguments.clone(),
     });
+    let again = Arc::clone(links);
     let asker = Asker::new(move |answer| match answer {
         Answer::Done(bytes) => {
             reply.reply(read_reply(&bytes, |result| {
                 MetaAnswer::read(name, result).ok()
             }));
         }
-        // Whoever was asked does not lead: the client asks again.
-        Answer::NotLeader(_) => reply.answer(admin::refused(&call, ErrorCode::ForwardToOthers)),
+        Answer::NotLeader(named) => {
+            if let Some(named) = named.map(NodeId)
+                && let Some(place) = nodes.iter().position(|other| *other == named)
+            {
+                nodes.swap(0, place);
+            }
+            forward_meta(&again, nodes, (call, arguments), reply);
+        }
         Answer::Refused(error) => reply.answer(admin::refused(&call, error.code())),
         Answer::Unknown => reply.reply(Reply::Unknown),
     });
