@@ -117,25 +117,12 @@ pub fn create(env: &Env, dir: &Path, cluster: u64, node: NodeId) -> Result<()> {
 /// Begins a life of the node, as the process that drew `instance`: raises the incarnation, durably,
 /// before anything is said under it.
 ///
-/// Errors: `Invalid` of a directory that is nobody's, or another cluster's than `cluster`; those of
-/// [`read`].
-pub fn begin_life(
-    env: &Env,
-    dir: &Path,
-    (cluster, instance): (Option<u64>, u64),
-) -> Result<Identity> {
+/// Errors: `Invalid` of a directory that is nobody's; those of [`read`].
+pub fn begin_life(env: &Env, dir: &Path, instance: u64) -> Result<Identity> {
     let Some(known) = read(env, dir)? else {
         let message = "the directory is no node's yet: a node begins by an explicit first start";
         return Err(Error::invalid(message).in_file(dir.display()));
     };
-    if let Some(expected) = cluster.filter(|expected| *expected != known.cluster) {
-        let message = format!(
-            "the directory is of cluster {:016x}, this is cluster {expected:016x}: nodes do not \
-             change their cluster, take another directory",
-            known.cluster
-        );
-        return Err(Error::invalid(message).in_file(dir.display()));
-    }
     let mut before = [known.instance; LINEAGE];
     before[1..].copy_from_slice(&known.before[..LINEAGE - 1]);
     let identity = Identity {

@@ -34,8 +34,6 @@ const NODE_KEYSPACE: &str = "node";
 /// How a node is kept.
 #[derive(Clone, Debug)]
 pub struct NodeOptions {
-    /// The cluster that the directory must be of; any, if none is named.
-    pub cluster: Option<u64>,
     /// The address for clients, as answers tell it.
     pub server: String,
     /// The number that this process drew, by which it is told from others; 0 for none.
@@ -59,7 +57,6 @@ pub struct NodeOptions {
 impl Default for NodeOptions {
     fn default() -> NodeOptions {
         NodeOptions {
-            cluster: None,
             server: String::new(),
             instance: 0,
             cluster_number: 1,
@@ -75,7 +72,7 @@ impl Default for NodeOptions {
 
 /// Opens the directory of a node, which was given to it before.
 ///
-/// Errors: `Locked` while somebody else has it open; `Invalid` of another cluster's; those of
+/// Errors: `Locked` while somebody else has it open; those of
 /// [`begin_life`], the raft log and the engine. A replica that has lost something is no error.
 pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Found)> {
     if options.cluster_number > CLUSTER_MAX {
@@ -85,7 +82,7 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
     env.fs.create_dir_all(dir)?;
     let lock = env.fs.lock(&dir.join("LOCK"))?;
     let has_given_up = options.keeps_reserve && reserve::give_up(env, dir)?;
-    let identity = begin_life(env, dir, (options.cluster, options.instance))?;
+    let identity = begin_life(env, dir, options.instance)?;
     let segment_bytes = options.log_segment_bytes;
     let (log, opened) = DiskLog::open(env, &dir.join("raft"), DiskLogOptions { segment_bytes })?;
     let Opened { loss, aside, .. } = opened;

@@ -9,9 +9,9 @@ use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
 use esker::{Db, ErrorKind};
 use esker_raft::{Member, ReplicaId};
 use esker_server::node::switch::{State, Switches};
-use esker_server::node::{Ask, Create, Found, NodeOptions, Stages, Work, open};
+use esker_server::node::{Ask, Create, Found, Stages, Work};
 
-use crate::sole_node::{Client, DIR, live, member, new_world, now, open_node, options, rows};
+use crate::sole_node::{Client, DIR, live, member, new_world, now, open_node, rows};
 
 // A node that has written some, and was killed.
 fn written() -> (SimWorld, Client) {
@@ -151,18 +151,12 @@ fn rows_without_a_record_are_not_thrown_away() {
 }
 
 #[test]
-fn a_second_process_and_another_cluster_are_refused() {
+fn a_second_process_is_refused() {
     let (world, _) = written();
     let opened = open_node(&world.env()).unwrap();
     let error = open_node(&world.env()).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
     drop(opened);
-    let other = NodeOptions {
-        cluster: Some(78),
-        ..options()
-    };
-    let error = open(&world.env(), Path::new(DIR), other).err().unwrap();
-    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
 }
 
 fn settle(stages: &mut Stages, tick: u64) -> esker::Result<()> {

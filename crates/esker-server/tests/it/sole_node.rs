@@ -45,7 +45,7 @@ pub fn member() -> Member {
     }
 }
 
-pub fn options() -> NodeOptions {
+fn options() -> NodeOptions {
     NodeOptions {
         log_segment_bytes: 32 << 10,
         // Everything that is in files is compacted, and a log of some segments is a long one.
