@@ -236,16 +236,16 @@ impl<S: Service> Reading<S> {
             counters.refuse(log, Cause::Busy, "");
             return back.refuse(&ErrorCode::Busy.into());
         }
-        if request.arguments.is_none() {
-            let name = request.name.escape_debug().to_string();
-            counters.refuse(log, Cause::TooLong, &name);
-        }
-        match self.door.kind {
+        let taken = match self.door.kind {
             DoorKind::Keys => {
                 let came = (Caller::Client(self.peer), self.received);
-                to_keys(&*self.door.service, request, came, back);
+                to_keys(&*self.door.service, request, came, back)
             }
             DoorKind::Meta => to_meta(&*self.door.service, request, back),
+        };
+        if let Err((cause, name)) = taken {
+            let detail = format!("{name} from {}", self.peer);
+            counters.refuse(log, cause, &detail);
         }
     }
 }

@@ -25,6 +25,10 @@ pub enum Cause {
     Busy,
     /// A body was longer than the door takes.
     TooLong,
+    /// The door has no call of that name.
+    NoSuchCall,
+    /// The arguments of a call are not those that it has.
+    Arguments,
     /// The machine gave no connection.
     Accept,
     /// The service panicked over a call.
@@ -33,7 +37,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause with its name in metrics and the sentence that is logged for it.
-    const ALL: [(Cause, &str, &str); 11] = [
+    const ALL: [(Cause, &str, &str); 13] = [
         (
             Cause::TooMany,
             "too_many",
@@ -74,6 +78,16 @@ impl Cause {
             Cause::TooLong,
             "too_long",
             "refused a request that is too long",
+        ),
+        (
+            Cause::NoSuchCall,
+            "no_such_call",
+            "refused a call that is not offered at this port",
+        ),
+        (
+            Cause::Arguments,
+            "arguments",
+            "refused a call whose arguments cannot be read",
         ),
         (Cause::Accept, "accept", "could not accept a connection"),
         (

@@ -6,7 +6,7 @@ use esker_rpc::codec::frame::put_refusal;
 use esker_rpc::codec::request_reader::Request;
 use esker_rpc::codec::scalars::Gpid;
 use esker_rpc::error::{ErrorCode, ErrorName};
-use esker_rpc::message::call::Unreadable;
+use esker_rpc::message::call::{Row, Unreadable};
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 use esker_rpc::message::node::{NodeAnswer, NodeCall};
@@ -14,6 +14,7 @@ use esker_rpc::message::node::{NodeAnswer, NodeCall};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
+use crate::front::counters::Cause;
 use crate::front::outbox::Outbox;
 use crate::front::service::{Caller, KeysCall, Service};
 use crate::reply::{Reply, Responder};
@@ -31,8 +32,12 @@ pub(crate) struct Return {
 }
 
 impl Return {
-    /// Refuses the request.
+    /// Refuses the request; one that is never answered is not refused either.
     pub(crate) fn refuse(self, error: &ErrorName) {
+        let is_silent = |row: &Row| row.name == self.name && !row.is_answered;
+        if KeyCall::ROWS.iter().any(is_silent) {
+            return;
+        }
         let named = (self.name.as_str(), self.sequence);
         self.outbox
             .push(self.permits, self.unread_bytes_max, |out| {
@@ -73,19 +78,22 @@ macro_rules! answers {
 
 answers! { KeyAnswer MetaAnswer NodeAnswer }
 
-/// Gives a request that came at a data server's address to `service`.
+/// Why the door itself has turned a request away, and the name of its call.
+pub(crate) type Refused = (Cause, String);
+
+/// Gives a request that came at a data server's address to `service`, unless it is none.
 pub(crate) fn to_keys<S: Service>(
     service: &S,
     request: Request,
     (caller, received): (Caller, Instant),
     back: Return,
-) {
+) -> Result<(), Refused> {
+    let Some(arguments) = request.arguments else {
+        return Err(too_long(&request.name, back));
+    };
     let gpid = Gpid {
         app_id: request.head.app_id,
         partition_index: request.head.partition_index,
-    };
-    let Some(arguments) = request.arguments else {
-        return back.refuse(&ErrorCode::InvalidData.into());
     };
     match KeyCall::read(&request.name, &arguments) {
         Ok(call) => {
@@ -99,22 +107,47 @@ pub(crate) fn to_keys<S: Service>(
                 received,
             };
             service.keys(call, back.responder());
+            Ok(())
         }
         Err(Unreadable::NoSuchCall) => match NodeCall::read(&request.name, &arguments) {
-            Ok(call) => service.node(call, back.responder()),
-            Err(unreadable) => back.refuse(&unreadable.into()),
+            Ok(call) => {
+                service.node(call, back.responder());
+                Ok(())
+            }
+            Err(unreadable) => Err(refused(&request.name, unreadable, back)),
         },
-        Err(unreadable) => back.refuse(&unreadable.into()),
+        Err(unreadable) => Err(refused(&request.name, unreadable, back)),
     }
 }
 
-/// Gives a request that came at a meta server's address to `service`.
-pub(crate) fn to_meta<S: Service>(service: &S, request: Request, back: Return) {
+/// Gives a request that came at a meta server's address to `service`, unless it is none.
+pub(crate) fn to_meta<S: Service>(
+    service: &S,
+    request: Request,
+    back: Return,
+) -> Result<(), Refused> {
     let Some(arguments) = request.arguments else {
-        return back.refuse(&ErrorCode::InvalidData.into());
+        return Err(too_long(&request.name, back));
     };
     match MetaCall::read(&request.name, &arguments) {
-        Ok(call) => service.meta(call, arguments, back.responder()),
-        Err(unreadable) => back.refuse(&unreadable.into()),
+        Ok(call) => {
+            service.meta(call, arguments, back.responder());
+            Ok(())
+        }
+        Err(unreadable) => Err(refused(&request.name, unreadable, back)),
     }
+}
+
+fn too_long(name: &str, back: Return) -> Refused {
+    back.refuse(&ErrorCode::InvalidData.into());
+    (Cause::TooLong, name.escape_debug().to_string())
+}
+
+fn refused(name: &str, unreadable: Unreadable, back: Return) -> Refused {
+    back.refuse(&unreadable.into());
+    let cause = match unreadable {
+        Unreadable::NoSuchCall => Cause::NoSuchCall,
+        Unreadable::Malformed(_) => Cause::Arguments,
+    };
+    (cause, name.escape_debug().to_string())
 }

@@ -32,6 +32,7 @@ use crate::shell::image_thread::{ImageThread, Offered};
 use crate::shell::inbox::{Inbox, Outlet, Told, inbox};
 use crate::shell::known::Known;
 use crate::shell::log_thread::LogThread;
+use crate::shell::misdirected::Misdirected;
 use crate::shell::moments::Moments;
 use crate::shell::opening::{Listeners, door, have_meta, load_knowledge, open_stages, tell_found};
 use crate::shell::other_cluster::Joining;
@@ -435,6 +436,7 @@ impl Shell<'_> {
             faults: shared.faults.clone(),
             serving: serving.clone(),
             db: db.clone(),
+            misdirected: Misdirected::new(self.log.clone()),
             doors: OnceLock::new(),
         }
     }

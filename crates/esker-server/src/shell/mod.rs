@@ -8,8 +8,9 @@
 //! them know (`meta_watch` says whether anybody leads meta), `delays` is who waits for a limit,
 //! `quick_reads` says which reads need no thread of their own, `slow_log` keeps calls that took
 //! long, `pages` is what a node shows over HTTP (`metrics_text`), `service` is the node behind its
-//! doors and `submitting` its calls on keys, `first_start` makes a directory a node's,
-//! `other_cluster` tells one that is out of place, and `running` is what whoever started it holds.
+//! doors and `submitting` its calls on keys (`misdirected` counts those for nobody), `first_start`
+//! makes a directory a node's, `other_cluster` tells one that is out of place, and `running` is
+//! what whoever started it holds.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
 //!
@@ -38,6 +39,7 @@ mod compact_thread;
 mod brain;
 mod shortage;
 mod raft_thread;
+mod misdirected;
 mod pages;
 mod service;
 mod submitting;

@@ -13,6 +13,7 @@ use crate::shell::delays::Delays;
 use crate::shell::fault::Faults;
 use crate::shell::known::Known;
 use crate::shell::metrics_text::{MetricsText, json_maybe, json_text};
+use crate::shell::misdirected::Misdirected;
 use crate::shell::pending::Pending;
 
 /// What a page that does not exist is answered.
@@ -100,6 +101,8 @@ pub(crate) struct Pages {
     pub(crate) faults: Faults,
     pub(crate) serving: watch::Receiver<bool>,
     pub(crate) db: Db,
+    /// Calls on keys that were for no partition here.
+    pub(crate) misdirected: Misdirected,
     /// The doors by their names, once they are open.
     pub(crate) doors: OnceLock<[(&'static str, Arc<Counters>); 2]>,
 }
@@ -219,6 +222,15 @@ impl Pages {
             "Calls that took longer than their threshold.",
         );
         text.sample(name, &[], self.pending.slow.total());
+        let name = "esker_node_misdirected_total";
+        text.family(
+            name,
+            "counter",
+            "Calls on keys refused because no partition is there, or not for that key.",
+        );
+        for (cause, total) in self.misdirected.totals() {
+            text.sample(name, &[("cause", cause)], total);
+        }
         let doors = self.doors.get().map_or(&[][..], |doors| doors);
         let name = "esker_door_connections_total";
         text.family(name, "counter", "Connections that a door accepted.");

@@ -15,6 +15,7 @@ use crate::node::{Ask, RequestId, Traffic, View};
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker, ForwardedKeys};
 use crate::reconcile::Knowledge;
 use crate::reply::{Reply, Responder};
+use crate::shell::misdirected::Misdirection;
 use crate::shell::pending::{Reading, Waiting};
 use crate::shell::read_threads::Readable;
 use crate::shell::service::{NodeService, PATIENCE, read_reply};
@@ -48,7 +49,10 @@ impl NodeService {
         let knowledge = self.known.get();
         let (table, group) = match group_of(&knowledge, &call) {
             Ok(found) => found,
-            Err(code) => return reply.refuse(code),
+            Err(why) => {
+                self.pages.misdirected.count(why, &call);
+                return reply.refuse(why.code());
+            }
         };
         let Some(view) = self.replicas.view(group) else {
             return reply.refuse(ErrorCode::ObjectNotFound);
@@ -227,18 +231,16 @@ impl NodeService {
 
 /// The table and the group that a call is for, if the table is there and its partition is the right
 /// one.
-fn group_of(knowledge: &Knowledge, call: &KeysCall) -> Result<(TableId, GroupId), ErrorCode> {
-    let table = TableId::of_wire(call.gpid.app_id).ok_or(ErrorCode::ObjectNotFound)?;
-    let facts = knowledge
-        .open_table(table)
-        .ok_or(ErrorCode::ObjectNotFound)?;
+fn group_of(knowledge: &Knowledge, call: &KeysCall) -> Result<(TableId, GroupId), Misdirection> {
+    let table = TableId::of_wire(call.gpid.app_id).ok_or(Misdirection::NoTable)?;
+    let facts = knowledge.open_table(table).ok_or(Misdirection::NoTable)?;
     let index = u32::try_from(call.gpid.partition_index).ok();
     let index = index.filter(|index| *index < facts.partition_count);
-    let index = index.ok_or(ErrorCode::ObjectNotFound)?;
+    let index = index.ok_or(Misdirection::NoPartition)?;
     // A whole table's scan says its partition in the place of a hash, which passes.
     let is_misplaced = call.partition_hash % u64::from(facts.partition_count) != index.into();
     if facts.validates_hash && is_misplaced {
-        return Err(ErrorCode::ParentPartitionMisused);
+        return Err(Misdirection::OtherHash);
     }
     Ok((table, PartitionId { table, index }.group()))
 }

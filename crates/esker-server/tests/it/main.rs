@@ -20,6 +20,7 @@ mod front;
 mod peers;
 mod meta_machine;
 mod served;
+mod doors;
 mod cluster;
 mod whole;
 mod meta_sim;
