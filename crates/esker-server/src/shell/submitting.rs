@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use esker_raft::GroupId;
 use esker_raft::NodeId;
+use esker_rpc::codec::thrift::{put_field, put_stop};
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::call::Access;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
+use esker_rpc::message::meta::{MetaAnswer, MetaCall, QueryConfigRequest};
 
 use crate::front::KeysCall;
 use crate::meta::ids::{PartitionId, TableId};
@@ -55,7 +57,7 @@ impl NodeService {
             }
         };
         let Some(view) = self.replicas.view(group) else {
-            return reply.refuse(ErrorCode::ObjectNotFound);
+            return self.pass_on(&knowledge, (table, group), (call, reply, passage));
         };
         if let KeyCall::ClearScanner(_) = call.call {
             // Never answered; whether there was such a scan does not matter.
@@ -64,7 +66,7 @@ impl NodeService {
         }
         let standing = view.standing();
         if standing.damage.is_some() {
-            return reply.refuse(ErrorCode::ObjectNotFound);
+            return self.pass_on(&knowledge, (table, group), (call, reply, passage));
         }
         if let Some((replica, Some(node))) = standing.leader
             && replica != view.member.replica
@@ -160,6 +162,58 @@ impl NodeService {
                 }
             }
         }
+    }
+
+    /// Hands on a call on a partition that is on other nodes: the meta service is asked for its
+    /// leader, as the client would next. Only a client that holds on to an old place comes here, so
+    /// what it costs does not matter, and an error less is met by programs.
+    fn pass_on(
+        &self,
+        knowledge: &Knowledge,
+        (table, group): (TableId, GroupId),
+        (call, reply, passage): (KeysCall, Responder<KeyAnswer>, Passage),
+    ) {
+        let facts = knowledge.open_table(table).filter(|_| passage.may_forward);
+        let Some(facts) = facts.filter(|_| call.call.row().is_answered) else {
+            return reply.refuse(ErrorCode::ObjectNotFound);
+        };
+        let request = QueryConfigRequest {
+            app_name: facts.name.clone(),
+            partition_indices: vec![call.gpid.partition_index],
+        };
+        let mut arguments = Vec::new();
+        put_field(&mut arguments, 1, &request);
+        put_stop(&mut arguments);
+        let again = Weak::clone(&self.again);
+        let told = Responder::new(move |told: Reply<MetaAnswer>| {
+            // A node that has ended answers nobody.
+            let Some(service) = again.upgrade() else {
+                return;
+            };
+            match service.leader_in(&told, group) {
+                Some(node) => service.forward_keys(node, call, reply),
+                None => reply.refuse(ErrorCode::ObjectNotFound),
+            }
+        });
+        self.administer(MetaCall::QueryConfig(request), arguments, told);
+    }
+
+    /// The node that leads a group by what meta has told of its table, if that is another one.
+    fn leader_in(&self, told: &Reply<MetaAnswer>, group: GroupId) -> Option<NodeId> {
+        let Reply::Answer(MetaAnswer::QueryConfig(told)) = told else {
+            return None;
+        };
+        let id = PartitionId::of(group);
+        let mut partitions = told.partitions.iter();
+        let found = partitions.find(|one| {
+            one.pid.app_id == id.table.wire()
+                && u32::try_from(one.pid.partition_index) == Ok(id.index)
+        });
+        let primary = found?.primary.0?;
+        let knowledge = self.known.get();
+        let mut nodes = knowledge.nodes.iter();
+        let node = nodes.find(|row| row.1.addresses.client == primary)?.0;
+        (*node != self.myself).then_some(*node)
     }
 
     fn read(&self, view: &View, reading: Box<Reading>, (now, is_own): (Duration, bool)) {

@@ -1,6 +1,7 @@
 //! Every call at every door of nodes that run, as clients that know little send them.
 #![allow(clippy::disallowed_methods, reason = "nodes stand in the real world")]
 
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -189,6 +190,86 @@ fn table(
         let number = admin.create_table(&table).await.unwrap();
         (number, admin.partitions("ships").await.unwrap())
     })
+}
+
+#[test]
+fn each_partition_answers_at_each_door() {
+    // Two replicas of each partition on four nodes: some doors lead it, some follow, and some have
+    // nothing of it. Each is asked to count one up, and the sum is what was answered.
+    let dirs: Vec<_> = (0..4).map(|_| tempfile::tempdir().unwrap()).collect();
+    let mut nodes = vec![Served::start(dirs[0].path(), None, 91)];
+    let first = nodes[0].place();
+    for (dir, nonce) in dirs[1..].iter().zip(92..) {
+        nodes.push(Served::start(dir.path(), Some(first.peer), nonce));
+    }
+    let (number, places) = table(first, 2, &[]);
+    let deadline = Instant::now() + SOON;
+    while !nodes.iter().all(|one| one.node.has_tables()) {
+        assert!(Instant::now() < deadline, "each hears of the table");
+    }
+    let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
+    for partition in 0..PARTITIONS {
+        let head = head_of(number, partition);
+        for one in &nodes {
+            let address = one.place().client;
+            let at = |known: &esker_rpc::codec::scalars::Address| {
+                known
+                    .0
+                    .is_some_and(|known| SocketAddr::V4(known) == address)
+            };
+            let place = places
+                .iter()
+                .find(|one| one.pid.partition_index == head.partition_index);
+            let place = place.unwrap();
+            let kind = match (at(&place.primary), place.secondaries.iter().any(at)) {
+                (true, _) => "leads",
+                (false, true) => "follows",
+                (false, false) => "has nothing",
+            };
+            *kinds.entry(kind).or_default() += 1;
+            let mut wire = Wire::open(address);
+            let incr = KeyCall::Incr(IncrRequest {
+                key: raw(partition),
+                increment: 1,
+                expire_ts_seconds: 0,
+            });
+            // A refusal says that it was not done: the lead may be on its way.
+            let deadline = Instant::now() + SOON;
+            while let Err(error) = wire.call(&incr, &head) {
+                assert!(
+                    error.code().is_refused_undone() && Instant::now() < deadline,
+                    "partition {partition} at node {}, which {kind}: {error}",
+                    one.place().node
+                );
+            }
+        }
+        for one in &nodes {
+            let mut wire = Wire::open(one.place().client);
+            let deadline = Instant::now() + SOON;
+            let value = loop {
+                match wire.call(&KeyCall::Get(raw(partition)), &head) {
+                    Ok(KeyAnswer::Get(answer)) => break answer.value,
+                    told => assert!(Instant::now() < deadline, "{told:?}"),
+                }
+            };
+            assert_eq!(value.0, b"4", "each door has counted once");
+        }
+    }
+    assert_eq!(kinds["leads"], PARTITIONS, "{kinds:?}");
+    assert_eq!(kinds["follows"], PARTITIONS, "{kinds:?}");
+    assert_eq!(kinds["has nothing"], 2 * PARTITIONS, "{kinds:?}");
+    for one in nodes.into_iter().rev() {
+        // A number of a group is nothing that a person knows.
+        let lines = one.lines_with(" is to be here");
+        assert!(!lines.is_empty(), "each has a replica");
+        for line in lines {
+            assert!(
+                line.contains(" of table 1") || line.contains("meta service"),
+                "{line}"
+            );
+        }
+        one.node.stop().unwrap();
+    }
 }
 
 #[test]
