@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use esker_raft::GroupId;
 use esker_raft::codec::{DecodeError, Put, Reader};
+use esker_raft::{GroupId, Member};
 
 use crate::meta::codec::Field;
 
@@ -23,6 +23,10 @@ pub struct PartitionId {
     /// Counted from 0.
     pub index: u32,
 }
+
+/// A replica as lines for people call it, who know tables and partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplicaName(pub Member);
 
 /// The group of the meta service.
 pub const META: GroupId = GroupId(0);
@@ -58,6 +62,17 @@ impl TableId {
 impl fmt::Display for PartitionId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}.{}", self.table.0, self.index)
+    }
+}
+
+impl fmt::Display for ReplicaName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Member { group, replica } = self.0;
+        let PartitionId { table, index } = PartitionId::of(group);
+        match group == META {
+            true => write!(out, "{replica} of the meta service"),
+            false => write!(out, "{replica} of partition {index} of table {}", table.0),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use esker::{Error, ErrorKind, Result};
 use esker_raft::Member;
 
 use crate::log_lines::{Level, LogLines};
+use crate::meta::ids::ReplicaName;
 use crate::node::stall;
 use crate::node::{Applied, Applying, Ask, Create, Work};
 use crate::shell::fault::Faults;
@@ -99,15 +100,16 @@ impl ApplyThread {
             Order::Work(work) => work.into_iter().for_each(|work| self.applying.take(work)),
             Order::Retry => self.applying.retry(),
             Order::Create(create) => {
-                let member = create.member;
+                let name = ReplicaName(create.member);
                 let begin = self.applying.create(create);
                 let begun = begin.map(|begin| self.inbox.tell(Told::Stage(Ask::Begin(begin))));
-                self.settle(begun, &format!("made no room for {member}"))?;
+                self.settle(begun, &format!("made no room for {name}"))?;
             }
             Order::Purge(member) => {
+                let name = ReplicaName(member);
                 let purged = self.applying.purge(member);
                 let purged = purged.map(|ask| self.inbox.tell(Told::Stage(ask)));
-                self.settle(purged, &format!("could not let go of {member}"))?;
+                self.settle(purged, &format!("could not let go of {name}"))?;
             }
             Order::Keep(name, fact) => {
                 let kept = self.applying.own_rows().keep_fact(name, &fact);

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::log_lines::{Level, LogLines};
 use crate::meta::directive::{KnownNode, decode_directives};
-use crate::meta::ids::META;
+use crate::meta::ids::{META, PartitionId, ReplicaName};
 use crate::meta::report::Report;
 use crate::meta::state::State;
 use crate::node::turn::Cleared;
@@ -348,12 +348,12 @@ impl Brain {
         let order = match action {
             Action::Ask(ask) => return Some(ask),
             Action::Create(create) => {
-                let line = format!("{} is to be here", create.member);
+                let line = format!("{} is to be here", self.name_of(create.member));
                 self.around.log.write(Level::Note, &line);
                 Order::Create(create)
             }
             Action::Purge(member) => {
-                let line = format!("{member} is to go");
+                let line = format!("{} is to go", self.name_of(member));
                 self.around.log.write(Level::Note, &line);
                 Order::Purge(member)
             }
@@ -370,6 +370,15 @@ impl Brain {
         // A thread that has ended says why by itself.
         let _ = self.around.orders.send(order);
         None
+    }
+
+    /// A replica, with the name of its table if the node was told that.
+    fn name_of(&self, member: Member) -> String {
+        let (name, table) = (ReplicaName(member), PartitionId::of(member.group).table);
+        match self.knowledge.tables.get(&table) {
+            Some(facts) => format!("{name}, {:?},", facts.name),
+            None => name.to_string(),
+        }
     }
 
     fn use_knowledge(&mut self) {

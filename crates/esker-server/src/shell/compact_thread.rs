@@ -7,7 +7,7 @@ use std::time::Duration;
 use esker::ErrorKind;
 
 use crate::log_lines::{Level, LogLines};
-use crate::meta::ids::PartitionId;
+use crate::meta::ids::{PartitionId, ReplicaName};
 use crate::meta::settings::compaction_asked_s;
 use crate::node::{Compaction, CompactionState, Replicas, View};
 use crate::shell::known::Known;
@@ -87,7 +87,8 @@ impl CompactThread {
             // The node ends, or the replica was dropped a moment ago.
             Err(error) if error.kind() == ErrorKind::Closed => return self.is_gone(view),
             Err(error) => {
-                let line = format!("{} was not compacted: {error}", view.member);
+                let name = ReplicaName(view.member);
+                let line = format!("{name} was not compacted: {error}");
                 self.log.write(Level::Warning, &line);
                 view.set_compaction(state(CompactionState::Failed(error.to_string())));
             }

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::front::listen;
 use crate::log_lines::{Level, LogLines};
-use crate::meta::ids::META;
+use crate::meta::ids::{META, ReplicaName};
 use crate::meta::rows::Addresses;
 use crate::node::{Create, Found, NodeOptions, Stages, open};
 use crate::reconcile::Knowledge;
@@ -147,9 +147,10 @@ pub(crate) fn tell_found(found: &Found, log: &LogLines) {
         log.write(Level::Error, line);
     }
     for (member, why) in &found.damaged {
+        let name = ReplicaName(*member);
         log.write(
             Level::Error,
-            &format!("{member} takes no part any more: {why}"),
+            &format!("{name} takes no part any more: {why}"),
         );
     }
     let line = format!("opened: {} replicas take part", found.running.len());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use esker_raft::{GroupId, NodeId, Save, Status};
 
 use crate::log_lines::{Level, LogLines, Seldom};
-use crate::meta::ids::PartitionId;
+use crate::meta::ids::{PartitionId, ReplicaName};
 use crate::node::turn::Cleared;
 use crate::node::{Ask, Consensus, NodeEvent, Now, Replicas, Turn, View};
 use crate::peer::links::Links;
@@ -259,7 +259,8 @@ impl RaftThread {
                 from_node,
                 ticket,
             } => {
-                let line = format!("{member} gets an image of entry {}", ticket.index);
+                let name = ReplicaName(member);
+                let line = format!("{name} gets an image of entry {}", ticket.index);
                 // A thread that has ended says why by itself.
                 let _ = self.offers.send(Offered {
                     member,
@@ -270,14 +271,20 @@ impl RaftThread {
                 (Level::Note, line)
             }
             NodeEvent::Damaged(member, why) => {
-                let line = format!("{member} takes no part any more: {why}");
+                let name = ReplicaName(member);
+                let line = format!("{name} takes no part any more: {why}");
                 (Level::Error, line)
             }
-            NodeEvent::Destroyed(member) => (Level::Note, format!("{member} is destroyed")),
-            NodeEvent::Left(member) => (Level::Note, format!("{member} has left its group")),
+            NodeEvent::Destroyed(member) => {
+                (Level::Note, format!("{} is destroyed", ReplicaName(member)))
+            }
+            NodeEvent::Left(member) => {
+                let line = format!("{} has left its group", ReplicaName(member));
+                (Level::Note, line)
+            }
             NodeEvent::PeerDamaged(member, why) => (
                 Level::Warning,
-                format!("what {member} says cannot be: {why}"),
+                format!("what {} says cannot be: {why}", ReplicaName(member)),
             ),
             NodeEvent::BadFrame(why) => match self.bad_frames.count() {
                 Some(count) => {

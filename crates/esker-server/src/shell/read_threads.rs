@@ -11,6 +11,7 @@ use esker_rpc::error::ErrorCode;
 use esker_rpc::message::data::{KeyAnswer, KeyValue};
 
 use crate::log_lines::{Level, LogLines, Seldom};
+use crate::meta::ids::ReplicaName;
 use crate::node::{Ask, Images, PageRequest, Replicas};
 use crate::peer::ask::{Answer, Asker};
 use crate::shell::inbox::{Inbox, Told};
@@ -227,7 +228,8 @@ impl Reader {
             }
             Err(error) => {
                 if let Some(count) = self.failures.count() {
-                    let line = format!("a read of {member} failed: {error} ({count} so far)");
+                    let name = ReplicaName(member);
+                    let line = format!("a read of {name} failed: {error} ({count} so far)");
                     self.log.write(Level::Error, &line);
                 }
                 // As Pegasus: storage that cannot be read answers nobody.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use esker_raft::GroupId;
 
 use crate::log_lines::Level;
+use crate::meta::ids::ReplicaName;
 use crate::node::{View, stall};
 
 /// How often it is looked who cannot go on.
@@ -60,8 +61,8 @@ impl Shortage {
         match first {
             Some(view) if before == 0 => {
                 let why = view.stall().unwrap_or_default();
-                let member = view.member;
-                let line = format!("{count} replicas do not go on, {member} for one: {why}");
+                let name = ReplicaName(view.member);
+                let line = format!("{count} replicas do not go on, {name} for one: {why}");
                 Some((Level::Warning, line))
             }
             None if before > 0 => Some((Level::Note, "all replicas go on again".to_owned())),
