@@ -17,6 +17,9 @@ use crate::serving::roster::{Roster, Row};
 /// Ports of the node before the first: meta, data, other nodes.
 const PORTS: [u16; 3] = [34600, 34800, 34700];
 
+/// Nodes of a cluster of which nobody says how many.
+const NODES: u64 = 3;
+
 /// Most nodes: the ports of one kind must not meet those of another.
 const NODES_MAX: u64 = 50;
 
@@ -52,9 +55,9 @@ pub struct Cluster {
 enum Action {
     /// Start the nodes, and make them first if there are none
     Start {
-        /// How many nodes a new cluster has
-        #[arg(long, value_name = "N", default_value_t = 3)]
-        nodes: u64,
+        /// How many nodes a new cluster has [default: 3]
+        #[arg(long, value_name = "N")]
+        nodes: Option<u64>,
         /// Take ports that are free instead of 34601, 34602, …
         #[arg(long)]
         free_ports: bool,
@@ -139,11 +142,16 @@ fn new_row(number: u64, free_ports: bool) -> Outcome<Row> {
     })
 }
 
-fn start_all(shared: &GlobalFlags, dir: &Path, new: (u64, bool)) -> Outcome {
+fn start_all(
+    shared: &GlobalFlags,
+    dir: &Path,
+    (wanted, free_ports): (Option<u64>, bool),
+) -> Outcome {
     let made = std::fs::create_dir_all(dir);
     made.map_err(|error| Failure::system(format!("cannot make {}", dir.display()), &error))?;
     // A new node asks one that runs for its number; those of before need one another.
-    let make = || new_roster(dir.to_owned(), new).map(Some);
+    let nodes = wanted.unwrap_or(NODES);
+    let make = || new_roster(dir.to_owned(), (nodes, free_ports)).map(Some);
     let (roster, old, new) = Roster::change(dir, make, |roster| {
         let idle = roster
             .rows
@@ -163,6 +171,14 @@ fn start_all(shared: &GlobalFlags, dir: &Path, new: (u64, bool)) -> Outcome {
     }
     for number in new {
         start(shared, dir, &[number])?;
+    }
+    let count = u64::try_from(roster.rows.len()).unwrap_or(u64::MAX);
+    if wanted.is_some_and(|wanted| wanted != count) {
+        remark!(
+            "esker: the cluster in {} was made before, with {count} nodes, and --nodes does not \
+             change it: `esker cluster add` brings one more, `esker node remove` lets go of one",
+            dir.display()
+        );
     }
     show(shared, &Roster::existing(dir)?)
 }

@@ -21,12 +21,13 @@ Esker serves: node {} of cluster {:016x}, in {dir}
   meta servers     {meta}     give clients this one; they find the rest
   data server      {client}
 
-{way} a shell, Python, Java or Go:
+{way} a shell, Python, Java, Go or Node.js:
 
   esker kv --table temp --meta {meta} set ship:dora state 'in port'
   Pegasus(['{meta}'], 'temp')                                           # pypegasus3
   PegasusClientFactory.createClient(ClientOptions.builder().metaServers(\"{meta}\").build());
-  pegasus.NewClient(pegasus.Config{{MetaServers: []string{{\"{meta}\"}}}})
+  pegasus.NewClient(config.Config{{MetaServers: []string{{\"{meta}\"}}}})
+  require('pegasus-nodejs-client').create({{metaServers: ['{meta}']}})
 
 Only programs on this machine can connect. Ctrl-C stops it; a second one at once.",
         place.node, place.cluster
@@ -45,3 +46,6 @@ pub fn json(place: &Place, dir: &str) -> Value {
         "dir": dir,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -192,6 +192,14 @@ fn a_node_that_was_started_by_hand_is_known_and_several_restart_at_once() {
     assert!(by_hand.wait().unwrap().success(), "it was stopped as any");
     assert_eq!(cluster.states(), ["running"; 3]);
     cluster.run(&["restart", "4"]).exits(2);
+    // How many there are was said once.
+    let ran = cluster.ok(&["start", "--nodes", "5"]);
+    assert!(
+        ran.err.contains("with 3 nodes, and --nodes does not"),
+        "{ran:?}"
+    );
+    assert_eq!(cluster.ok(&["start", "--nodes", "3"]).err, "");
+    assert_eq!(cluster.states(), ["running"; 3]);
     cluster.ok(&["stop"]);
     cluster.run(&["kill", "3"]).exits(1);
 }
