@@ -4,9 +4,9 @@ use crate::tool::Bench;
 
 #[test]
 fn a_scenario_starts_its_clusters_measures_them_and_clears_up() {
-    // Three processes are written to; one is killed and reads what was only in its log; one loses its
-    // disk, and all copies come back. The record has the writes, each line its goal, and nothing is
-    // left of the clusters.
+    // Three processes are written to; one is killed and reads what was only in its log; one loses
+    // its disk, and all copies come back. The record has the writes, each line its goal, and
+    // nothing is left of the clusters.
     let bench = Bench::new();
     let (dir, json) = (bench.path("nodes"), bench.path("run.json"));
     let words = format!(

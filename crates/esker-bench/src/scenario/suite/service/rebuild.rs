@@ -1,5 +1,4 @@
-//! How long a node that lost its disk takes until every partition is whole again, and what clients
-//! feel of it.
+//! How long a lost disk is felt: until every partition is whole again, and by clients meanwhile.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddrV4;
@@ -118,8 +117,7 @@ pub fn run(stage: &mut Stage<'_, '_>, ground: &Ground) -> Outcome {
     );
     let found = (whole.as_secs_f64(), "s");
     at_most(stage, "whole after a lost disk", &asked, found, GOAL_S);
-    let asked = format!("{SLOWER_GOAL} x");
-    let line = "calls meanwhile, 99 %";
+    let (line, asked) = ("calls meanwhile, 99 %", format!("{SLOWER_GOAL} x"));
     at_most(stage, line, &asked, (slower, "x"), SLOWER_GOAL);
     cluster.end(stage.request.keeps_stores)
 }
