@@ -3,6 +3,7 @@
 #include "catalog.h"
 
 #include "events.h"
+#include "index_statistics.h"
 
 #include <cstring>
 #include <filesystem>
@@ -365,9 +366,11 @@ int Catalog::put_counter(uint32 table, ulonglong next) {
   return esker_put(records_, key.data(), key.size(), value.data(), value.size(), ESKER_BUFFERED);
 }
 
+// What was sampled of its indexes goes with it.
 int Catalog::delete_counter(esker_batch *batch, uint32 table) {
   const std::string key = counter_key(table);
-  return esker_batch_delete(batch, records_, key.data(), key.size());
+  const int code = esker_batch_delete(batch, records_, key.data(), key.size());
+  return code ? code : delete_statistics(batch, records_, table);
 }
 
 }  // namespace esker

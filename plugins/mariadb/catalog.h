@@ -9,6 +9,7 @@
 // | 03, table      | the next value of its AUTO_INCREMENT column (8), see counter.h           |
 // | 04, index      | the number (4) of the table that this index is being built for: until    |
 // | number (4)     | the record has it, whoever finds this takes its entries away             |
+// | 05, and more   | what was sampled of an index, see index_statistics.h                     |
 //
 // A table's entries lie in the keyspace "sql.table.NUMBER". It is made before the record and
 // dropped after it, so a crash leaves at most a keyspace without a record, which the next start

@@ -202,7 +202,7 @@ int ha_esker::make_codecs() {
   // An update of the columns that a scan follows would meet its own rows again.
   key_used_on_scan = primary;
   stats.block_size = 4096;
-  return 0;
+  return begin_statistics();
 }
 
 int ha_esker::close() {
@@ -266,64 +266,6 @@ int ha_esker::reset() {
   close_cursor();
   ranges_.clear();
   esker_value_clear(found_);
-  return 0;
-}
-
-int ha_esker::info(uint flags) {
-  return guarded([&] {
-    if (flags & HA_STATUS_VARIABLE) {
-      std::string lower;
-      row_keys_->append_number(&lower);
-      const std::string upper = esker::successor(lower);
-      uint64_t disk = 0, memory = 0, keys = 0;
-      const int code = esker_approximate(share_->keyspace, lower.data(), lower.size(), upper.data(),
-                                         upper.size(), &disk, &memory, &keys);
-      if (code) return esker::handler_error(code);
-      // Of fewer than two rows the server takes it as certain.
-      stats.records = std::max<ha_rows>(keys, 2);
-      stats.deleted = 0;
-      stats.data_file_length = disk + memory;
-      stats.mean_rec_length = static_cast<ulong>((disk + memory) / stats.records);
-    }
-    if (flags & HA_STATUS_CONST) {
-      for (uint index = 0; index < table->s->keys; index++) {
-        KEY &key = table->key_info[index];
-        if (key.flags & HA_NOSAME) key.rec_per_key[key.user_defined_key_parts - 1] = 1;
-      }
-    }
-    if (flags & HA_STATUS_ERRKEY) errkey = duplicate_;
-    if (flags & HA_STATUS_AUTO && table->found_next_number_field) {
-      if (const int error = prepare_counter()) return error;
-      stats.auto_increment_value = share_->counter->next();
-    }
-    return 0;
-  });
-}
-
-// Rows in the order of the primary key lie side by side: a range of them costs its share of a scan,
-// and not a look-up a row, as the server takes it.
-double ha_esker::read_time(uint index, uint ranges, ha_rows rows) {
-  if (index != table->s->primary_key || rows <= 2) return handler::read_time(index, ranges, rows);
-  const double share = static_cast<double>(rows) / static_cast<double>(stats.records);
-  return ranges + std::min(share, 1.0) * scan_time();
-}
-
-ha_rows ha_esker::records_in_range(uint index, const key_range *lower, const key_range *upper,
-                                   page_range *) {
-  ha_rows rows = HA_POS_ERROR;
-  guarded([&] { return estimate(index, lower, upper, &rows); });
-  return rows;
-}
-
-int ha_esker::estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows) {
-  std::string first, last;
-  bounds_of(index, lower, upper, &first, &last);
-  *rows = 1;
-  if (first >= last) return 0;
-  uint64_t keys = 0;
-  const int code = esker_approximate(share_->keyspace, first.data(), first.size(), last.data(),
-                                     last.size(), nullptr, nullptr, &keys);
-  *rows = code ? HA_POS_ERROR : std::max<ha_rows>(keys, 1);
   return 0;
 }
 

@@ -2,19 +2,22 @@
 //
 // ha_esker.cc makes, opens and describes tables, ha_esker_alter.cc alters them, ha_esker_read.cc
 // reads rows, ha_esker_condition.cc passes over those that a condition excludes, ha_esker_ranges.cc
-// reads those of many ranges, ha_esker_write.cc writes them, ha_esker_load.cc brings in many,
-// ha_esker_check.cc is CHECK TABLE. Reads and writes go through the session's transaction; nothing
-// is decided here that the store could decide.
+// reads those of many ranges, ha_esker_statistics.cc tells what the optimizer asks,
+// ha_esker_write.cc writes rows, ha_esker_load.cc brings in many, ha_esker_check.cc is CHECK TABLE.
+// Reads and writes go through the session's transaction; nothing is decided here that the store
+// could decide.
 
 #ifndef HA_ESKER_H
 #define HA_ESKER_H
 
 #include "session.h"
 
+#include "index_statistics.h"
 #include "key_codec.h"
 #include "range_reader.h"
 #include "row_codec.h"
 
+#include <atomic>
 #include <memory>
 
 namespace esker {
@@ -33,6 +36,9 @@ class Share : public Handler_share {
   esker_keyspace *keyspace = nullptr;
   std::shared_ptr<Counter> counter;
   std::weak_ptr<TableLoad> load;  // that goes on, or is to be committed
+  std::mutex statistics_turn;  // guards what follows
+  std::vector<IndexStatistics> statistics;  // of each key, in the table's order
+  std::atomic<ulonglong> sampled_rows{0};  // that there were then; also read without the turn
 };
 
 }  // namespace esker
@@ -61,7 +67,7 @@ class ha_esker : public handler {
   int open(const char *name, int mode, uint test_if_locked) override;
   int close() override;
   int check(THD *thd, HA_CHECK_OPT *options) override;
-  int analyze(THD *, HA_CHECK_OPT *) override { return HA_ADMIN_OK; }
+  int analyze(THD *, HA_CHECK_OPT *) override;
   int optimize(THD *, HA_CHECK_OPT *) override;
 
   // ALTER TABLE without a copy.
@@ -144,6 +150,11 @@ class ha_esker : public handler {
   int make_codecs();
   int prepare_alter(TABLE *altered, Alter_inplace_info *wanted);
   int build_indexes(TABLE *altered, const esker::Catalog::Altered &change);
+  int measure();
+  int begin_statistics();
+  bool is_out_of_date() const;
+  int sample(size_t places, size_t entries);
+  void tell_statistics();
   int estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows);
 
   // An index by its place in the table; MAX_KEY is the rows themselves.

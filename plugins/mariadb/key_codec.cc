@@ -96,6 +96,7 @@ bool KeyCodec::is_restorable(const Field *field, uint length) {
 }
 
 KeyCodec::KeyCodec(TABLE *table, uint index, uint32 number) : table_(table), number_(number) {
+  is_of_rows_ = index == MAX_KEY || index == table->s->primary_key;
   if (index == MAX_KEY) {
     parts_.push_back({kRowId, nullptr, 0, 0, kRowIdBytes, false, false, nullptr});
     return;

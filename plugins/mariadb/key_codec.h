@@ -43,6 +43,8 @@ class KeyCodec {
   uint32 number() const { return number_; }
   // The columns that the index was declared with, and all that its keys have.
   uint user_parts() const { return user_parts_; }
+  // Whether its keys are those of the rows, with rows as values.
+  bool is_of_rows() const { return is_of_rows_; }
   uint parts() const { return static_cast<uint>(parts_.size()); }
 
   // Appends the number of the index, with which all its keys begin.
@@ -101,6 +103,7 @@ class KeyCodec {
   TABLE *table_;
   uint32 number_;
   uint user_parts_ = 0;
+  bool is_of_rows_ = false;
   bool is_unique_ = false;
   bool is_nullable_ = false;
   std::vector<Part> parts_;
