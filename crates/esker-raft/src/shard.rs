@@ -187,9 +187,11 @@ impl Shard {
         }
     }
 
-    /// All groups here are those that they were.
-    pub fn free(&mut self) {
-        self.groups.values_mut().for_each(Group::free);
+    /// All groups here are those that they were, but for those in `held`: they stay held.
+    pub fn free(&mut self, held: &BTreeSet<GroupId>) {
+        let groups = self.groups.iter_mut();
+        let freed = groups.filter(|row| !held.contains(row.0));
+        freed.for_each(|row| row.1.free());
     }
 
     /// The connection to a node broke: groups that it led vote without waiting.

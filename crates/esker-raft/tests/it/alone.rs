@@ -80,7 +80,7 @@ fn who_goes_on_alone_has_all_that_was_in_its_log() {
     comes_back(&mut rig, leader, true);
     rig.turns(40, true);
     assert_eq!(rig.at(leader).leader(), None);
-    rig.at(leader).shard.free();
+    rig.at(leader).shard.free(&BTreeSet::new());
     rig.turns(10, true);
     assert_eq!(rig.at(leader).leader(), Some(ReplicaId(leader)));
     assert_eq!(members(&mut rig, leader), BTreeSet::from([leader]));
@@ -195,7 +195,7 @@ fn a_held_replica_takes_no_part_until_it_is_freed() {
     comes_back(&mut rig, leader, false);
     rig.turns(80, true);
     assert_eq!(rig.leader(), None);
-    rig.at(held).shard.free();
+    rig.at(held).shard.free(&BTreeSet::new());
     rig.turns(80, true);
     let leads = rig.leader().expect("two of three are there");
     assert_eq!(rig.at(leads).leader(), Some(ReplicaId(leads)));

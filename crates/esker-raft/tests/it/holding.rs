@@ -1,5 +1,7 @@
 //! Who is held after an opening, what is neither heard nor said, and the time after it.
 
+use std::collections::BTreeSet;
+
 use esker_raft::{Body, Change, ChangeStep, Event, Options, ReplicaId, Token};
 
 use crate::alone::{LAST, acknowledged, comes_back, go_on, is_last, members, write};
@@ -49,7 +51,7 @@ fn who_was_the_only_member_once_is_held_by_what_its_log_knows() {
     assert_eq!(voters(&mut rig, 1), 2, "it has found that out");
     assert_eq!(rig.at(1).leader(), None);
     assert_eq!(rig.at(4).leader(), None, "its vote is not there");
-    rig.at(1).shard.free();
+    rig.at(1).shard.free(&BTreeSet::new());
     rig.turns(30, true);
     let leader = rig.leader().expect("both are there");
     assert_eq!(rig.at(1).leader(), Some(ReplicaId(leader)));
@@ -120,7 +122,7 @@ fn who_became_the_only_member_is_held() {
     comes_back(&mut rig, 1, true);
     rig.turns(60, true);
     assert_eq!(rig.at(1).leader(), None);
-    rig.at(1).shard.free();
+    rig.at(1).shard.free(&BTreeSet::new());
     rig.turns(10, true);
     assert_eq!(rig.at(1).leader(), Some(ReplicaId(1)));
 }
@@ -166,7 +168,7 @@ fn who_is_held_neither_leaves_nor_sends_away() {
     // It asks, and who is held does not answer.
     comes_back(&mut rig, stays, true);
     rig.at(stays).sent.clear();
-    rig.at(gone).shard.free();
+    rig.at(gone).shard.free(&BTreeSet::new());
     rig.turns(60, true);
     assert!(has_told(&mut rig, gone) && !has_told(&mut rig, stays));
     assert!(
@@ -198,12 +200,12 @@ fn a_group_is_led_soon_after_its_replicas_are_freed() {
         // As long as promises of before may hold, or longer.
         rig.turns([11, 30][usize::from(seed % 2 == 1)], true);
         assert_eq!(rig.leader(), None, "seed {seed}");
-        rig.at(leader).shard.free();
+        rig.at(leader).shard.free(&BTreeSet::new());
         rig.turns(
             [0, 2, 4, 7][usize::try_from(seed / 2 % 4).expect("small")],
             true,
         );
-        rig.at(behind).shard.free();
+        rig.at(behind).shard.free(&BTreeSet::new());
         let mut ticks = 0;
         while rig.leader().is_none() {
             rig.turn(true);
