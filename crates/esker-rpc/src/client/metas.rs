@@ -21,8 +21,8 @@ use crate::message::meta::{
     RenameTableResponse, UpdateTableEnvResponse,
 };
 use crate::message::own::{
-    BalanceResponse, ChangeNodeResponse, MoveReplicaResponse, SetMetaReplicasResponse,
-    ShowNodesResponse,
+    BalanceResponse, ChangeNodeResponse, MoveReplicaResponse, RecoverTableResponse,
+    SetMetaReplicasResponse, ShowNodesResponse,
 };
 
 /// Meta servers that are known, at most: those of the settings and those that others named.
@@ -73,6 +73,7 @@ meta_responses! {
     ChangeNodeResponse with hint_message,
     GetReplicaCountResponse with hint_message,
     MoveReplicaResponse with hint_message,
+    RecoverTableResponse with hint_message,
     SetMetaReplicasResponse with hint_message,
     SetReplicaCountResponse with hint_message,
     ShowNodesResponse with hint_message,

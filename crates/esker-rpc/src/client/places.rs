@@ -7,12 +7,12 @@ use crate::message::balance::{
     GetReplicaCountRequest, ProposalAction, ProposeBalancerRequest, SetReplicaCountRequest,
 };
 use crate::message::meta::{
-    Balance, ChangeNode, GetReplicaCount, MoveReplica, ProposeBalancer, SetMetaReplicas,
-    SetReplicaCount, ShowNodes,
+    Balance, ChangeNode, GetReplicaCount, MoveReplica, ProposeBalancer, RecoverTable,
+    SetMetaReplicas, SetReplicaCount, ShowNodes,
 };
 use crate::message::own::{
     BalanceRequest, BalanceResponse, ChangeNodeRequest, MoveReplicaRequest, NodeDeed, NodeFacts,
-    SetMetaReplicasRequest, ShowNodesRequest,
+    PartitionFacts, RecoverTableRequest, SetMetaReplicasRequest, ShowNodesRequest,
 };
 
 impl Admin {
@@ -74,5 +74,27 @@ impl Admin {
     pub async fn set_meta_replicas(&self, count: i32) -> Result<i32> {
         let request = SetMetaReplicasRequest { count };
         Ok(self.ask::<SetMetaReplicas>(&request).await?.old_count)
+    }
+
+    /// The partitions of a table that nobody leads, and whether they could go on with what is left
+    /// of them.
+    pub async fn leaderless(&self, table: &str) -> Result<Vec<PartitionFacts>> {
+        let request = RecoverTableRequest {
+            app_name: table.to_owned(),
+            partition_index: -1,
+            accepts_loss: false,
+        };
+        Ok(self.ask::<RecoverTable>(&request).await?.partitions)
+    }
+
+    /// Has a partition that lost most of its replicas for ever go on with the one that is left and
+    /// has most: what only the lost ones had is lost.
+    pub async fn recover(&self, table: &str, partition: i32) -> Result<()> {
+        let request = RecoverTableRequest {
+            app_name: table.to_owned(),
+            partition_index: partition,
+            accepts_loss: true,
+        };
+        self.ask::<RecoverTable>(&request).await.map(drop)
     }
 }

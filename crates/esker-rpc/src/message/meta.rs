@@ -11,8 +11,8 @@ use crate::message::balance::{
 pub use crate::message::level::MetaLevel;
 use crate::message::own::{
     BalanceRequest, BalanceResponse, ChangeNodeRequest, ChangeNodeResponse, MoveReplicaRequest,
-    MoveReplicaResponse, SetMetaReplicasRequest, SetMetaReplicasResponse, ShowNodesRequest,
-    ShowNodesResponse,
+    MoveReplicaResponse, RecoverTableRequest, RecoverTableResponse, SetMetaReplicasRequest,
+    SetMetaReplicasResponse, ShowNodesRequest, ShowNodesResponse,
 };
 use crate::message::service::{NegotiationRequest, NegotiationResponse, RemoteCommand};
 
@@ -52,6 +52,8 @@ calls! {
     Balance "RPC_ESKER_BALANCE" (BalanceRequest) -> BalanceResponse, Writes, true;
     SetMetaReplicas "RPC_ESKER_SET_META_REPLICAS" (SetMetaReplicasRequest)
         -> SetMetaReplicasResponse, Updates, true;
+    RecoverTable "RPC_ESKER_RECOVER_TABLE" (RecoverTableRequest)
+        -> RecoverTableResponse, Updates, true;
     MetaCommand "RPC_CLI_CLI_CALL" (RemoteCommand) -> String, Updates, true;
     MetaNegotiation "RPC_NEGOTIATION" (NegotiationRequest)
         -> NegotiationResponse, Reads, true;
@@ -376,6 +378,7 @@ impl MetaAnswer {
             MoveReplica MoveReplicaResponse,
             Balance BalanceResponse,
             SetMetaReplicas SetMetaReplicasResponse,
+            RecoverTable RecoverTableResponse,
         }
     }
 }

@@ -160,3 +160,47 @@ wire_struct! {
         3 hint_message: String,
     }
 }
+
+wire_enum! {
+    /// How a partition fares that may have lost most of its replicas: somebody leads it; it is
+    /// about to go on with one replica; it can, once somebody accepts the loss; or it cannot.
+    pub enum PartitionStanding as "esker_partition_standing" {
+        PS_INVALID = 0,
+        PS_LED = 1,
+        PS_GOES_ON = 2,
+        PS_LOST = 3,
+        PS_WAITS = 4,
+    }
+}
+
+wire_struct! {
+    /// A partition, and how it fares.
+    pub struct PartitionFacts as "esker_partition_facts" {
+        1 partition_index: i32,
+        2 standing: PartitionStanding,
+        /// The node with the replica that goes on, or would; 0 for none.
+        3 node: i64,
+        /// What is lost, or why it waits.
+        4 sentence: String,
+    }
+}
+
+wire_struct! {
+    /// Asks how the partitions of a table fare, or has one go on without most of its replicas.
+    pub struct RecoverTableRequest as "esker_recover_table_request" {
+        1 app_name: String,
+        /// The partition; -1 for all, of whom is only asked.
+        2 partition_index: i32,
+        /// It goes on: what only the lost replicas had is lost.
+        3 accepts_loss: bool,
+    }
+}
+
+wire_struct! {
+    /// The partitions that nobody leads, as they fare.
+    pub struct RecoverTableResponse as "esker_recover_table_response" {
+        1 err: ErrorName,
+        2 hint_message: String,
+        3 partitions: Vec<PartitionFacts>,
+    }
+}

@@ -48,7 +48,8 @@ fn for_each_table(check: &mut impl Check) {
             SetReplicaCountRequest SetReplicaCountResponse;
         own: NodeStay NodeDeed NodeFacts ShowNodesRequest ShowNodesResponse ChangeNodeRequest
             ChangeNodeResponse MoveReplicaRequest MoveReplicaResponse BalanceRequest BalanceStep
-            BalanceResponse SetMetaReplicasRequest SetMetaReplicasResponse;
+            BalanceResponse SetMetaReplicasRequest SetMetaReplicasResponse PartitionStanding
+            PartitionFacts RecoverTableRequest RecoverTableResponse;
         node: QueryTablesRequest QueryTablesResponse;
         service: RemoteCommand NegotiationStatus NegotiationRequest NegotiationResponse;
         frame: RequestMeta;

@@ -14,7 +14,7 @@ use esker_rpc::message::meta::{
     RenameTableResponse, UpdateTableEnvRequest, UpdateTableEnvResponse,
 };
 use esker_rpc::message::own::{
-    BalanceRequest, BalanceResponse, ChangeNodeResponse, MoveReplicaResponse,
+    BalanceRequest, BalanceResponse, ChangeNodeResponse, MoveReplicaResponse, RecoverTableResponse,
     SetMetaReplicasResponse, ShowNodesResponse,
 };
 use esker_rpc::message::service::{NegotiationResponse, RemoteCommand};
@@ -27,6 +27,7 @@ use crate::meta::live::Live;
 use crate::meta::node_facts::{balance, node_facts};
 use crate::meta::outcome::{Cause, Outcome, Refusal};
 use crate::meta::places::{Moved, change_node, moved, proposed, what_is_left};
+use crate::meta::recovery_admin::{self, Asked};
 use crate::meta::rows::{Level, TableStatus};
 use crate::meta::state::State;
 
@@ -86,6 +87,11 @@ pub fn answer(state: &State, live: &Live, call: &MetaCall, unix_ms: u64) -> Deci
         MetaCall::ShowNodes(_) => {
             return Decision::Answer(MetaAnswer::ShowNodes(nodes_told(state, live)));
         }
+        MetaCall::RecoverTable(request) => match recovery_admin::asked(state, live, request) {
+            Ok(Asked::Told(told)) => return Decision::Answer(MetaAnswer::RecoverTable(told)),
+            Ok(Asked::Recover(recover)) => Ok(Deed::Recover { recover }),
+            Err(refusal) => Err(refusal),
+        },
         MetaCall::Balance(request) => return balanced(state, live, request),
         MetaCall::ProposeBalancer(request) => match proposed(state, live, request) {
             Ok(moved) => return begun(state, call, moved, unix_ms),
@@ -199,6 +205,11 @@ fn answered_of_places(
             hint_message: hint,
             ..BalanceResponse::default()
         }),
+        MetaCall::RecoverTable(_) => MetaAnswer::RecoverTable(RecoverTableResponse {
+            err,
+            hint_message: hint,
+            partitions: Vec::new(),
+        }),
         MetaCall::SetReplicaCount(_) => MetaAnswer::SetReplicaCount(SetReplicaCountResponse {
             err,
             old_max_replica_count: before,
@@ -256,6 +267,7 @@ fn is_too_early(state: &State, live: &Live, call: &MetaCall) -> bool {
     let counts_nodes = match call {
         MetaCall::ShowNodes(_)
         | MetaCall::Balance(_)
+        | MetaCall::RecoverTable(_)
         | MetaCall::ListNodes(_)
         | MetaCall::DescribeCluster(_) => true,
         // A table that is there already is placed.

@@ -15,7 +15,7 @@ use crate::meta::outcome::{Cause, Outcome, Refusal};
 use crate::meta::rows::{ClusterRow, Level, PartitionRow};
 use crate::meta::state::{RowChange, State};
 use crate::meta::touched::{Result, Touched};
-use crate::meta::{change_groups, change_nodes, change_tables};
+use crate::meta::{change_groups, change_nodes, change_recoveries, change_tables};
 
 /// What an entry has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +122,12 @@ impl State {
             | Deed::SetLevel { .. } => change_nodes::act(self, &command.deed, touched),
             Deed::Wish { wish } => change_groups::wish(self, wish, touched),
             Deed::NoteMade { replicas } => Ok(change_groups::note_made(self, replicas, touched)),
+            Deed::Recover { recover } => {
+                change_recoveries::recover(self, recover, unix_ms, touched)
+            }
+            Deed::NoteRecovered { groups } => {
+                Ok(change_recoveries::note_recovered(self, groups, touched))
+            }
             Deed::CreateTable { table } => change_tables::create(self, table, unix_ms, touched),
             deed => change_tables::act(self, deed, unix_ms, touched),
         }

@@ -33,6 +33,11 @@ pub(crate) fn wish(state: &mut State, wish: &Wish, touched: &mut Touched) -> Res
         let why = format!("the group is to have {least} replicas at the least");
         return Err(Refusal::new(Cause::TooFewCopies, why));
     }
+    let mut adopted = wish.adopt.iter();
+    if adopted.any(|one| state.is_lost(wish.group, one.0)) {
+        let why = "the group goes on without a replica that is to be wished again";
+        return Err(Refusal::new(Cause::BadArgument, why));
+    }
     let is_there = |node: &&NodeId| state.nodes.contains_key(node);
     let mut new = wish.add.iter().chain(wish.adopt.iter().map(|one| &one.1));
     if let Some(node) = new.find(|node| !is_there(node)) {

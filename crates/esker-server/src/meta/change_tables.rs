@@ -187,6 +187,9 @@ fn forget(state: &mut State, table: TableId, unix_ms: u64, touched: &mut Touched
     for group in groups {
         state.partitions.remove(&group);
         touched.partition(group);
+        if state.recoveries.remove(&group).is_some() {
+            touched.recovery(group);
+        }
     }
     state.tables.remove(&table);
     touched.table(state, table);

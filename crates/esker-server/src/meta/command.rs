@@ -1,6 +1,7 @@
 //! A change of the state, as an entry of the meta group's log says it.
 //!
-//! The number of the layout (u8: 1, or 2 of [`Deed::LeaveNode`]), then [`Command`] as `codec.rs`
+//! The number of the layout (u8: 1; 2 of [`Deed::LeaveNode`]; 3 of
+//! [`Deed::Recover`] and [`Deed::NoteRecovered`]), then [`Command`] as `codec.rs`
 //! writes it. Time and whatever only the leader knows are in it, so that every replica comes to the
 //! same state. A new deed, or a new field, raises the number of the layout: whoever does not know
 //! it must stop.
@@ -15,8 +16,8 @@ use crate::meta::ids::{ClusterId, TableId};
 use crate::meta::limits::COMMAND_BYTES_MAX;
 use crate::meta::rows::{Addresses, Level};
 
-/// The newest layout: 2 has the deed by which a node leaves.
-pub const VERSION: u8 = 2;
+/// The newest layout: 2 has the deed by which a node leaves, 3 those of recovery.
+pub const VERSION: u8 = 3;
 
 fields! {
     /// A change, and when it was proposed.
@@ -142,6 +143,10 @@ choices! {
         13 => Wish { /** The change. */ wish: Wish, },
         /// Nodes have reported these replicas for the first time.
         16 => NoteMade { /** The replicas. */ replicas: Vec<(GroupId, ReplicaId)>, },
+        /// A group goes on with one of its replicas, for most of its voters are lost for ever.
+        18 => Recover { /** How. */ recover: Recover, },
+        /// These groups have gone on, with that replica.
+        19 => NoteRecovered { /** The groups. */ groups: Vec<(GroupId, ReplicaId)>, },
         /// The brain does more or less by itself.
         14 => SetLevel { /** The level. */ level: Level, },
         /// The meta group is to have more or fewer replicas.
@@ -165,27 +170,43 @@ fields! {
     }
 }
 
+fields! {
+    /// How a group goes on with one of its replicas.
+    pub struct Recover {
+        /// The group.
+        pub group: GroupId,
+        /// The version of what is wished of it, when that was decided.
+        pub version: u64,
+        /// The replica.
+        pub base: ReplicaId,
+        /// Where that is.
+        pub node: NodeId,
+    }
+}
+
+impl Deed {
+    /// The first layout that has it: whoever knows less reads all but what is new.
+    fn layout(&self) -> u8 {
+        match self {
+            Deed::LeaveNode { .. } => 2,
+            Deed::Recover { .. } | Deed::NoteRecovered { .. } => 3,
+            _ => 1,
+        }
+    }
+}
+
 impl Command {
     /// The bytes of an entry.
     pub fn encode(&self) -> Vec<u8> {
-        // Whoever knows less reads all but what is new.
-        let version = match self.deed {
-            Deed::LeaveNode { .. } => 2,
-            _ => 1,
-        };
-        encode(version, self)
+        encode(self.deed.layout(), self)
     }
 
     /// The command that `bytes` are.
     pub fn decode(bytes: &[u8]) -> Result<Command, DecodeError> {
-        let version = if bytes.first() == Some(&1) {
-            1
-        } else {
-            VERSION
-        };
+        let told = bytes.first().copied().filter(|told| *told <= VERSION);
+        let version = told.unwrap_or(VERSION);
         let command: Command = decode(version, bytes, COMMAND_BYTES_MAX)?;
-        let is_new = matches!(command.deed, Deed::LeaveNode { .. });
-        match is_new == (version == 2) {
+        match command.deed.layout() == version {
             true => Ok(command),
             false => Err(Reader::new(bytes).refuse("deed of that layout")),
         }

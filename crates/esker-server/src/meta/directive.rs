@@ -1,11 +1,12 @@
 //! What the brain tells a node in answer to its report: what must be true there.
 //!
-//! The number of the layout (u8, 2), then a list of [`Directive`] as `codec.rs` writes it. A
-//! directive may be given again; a node that has done it does nothing.
+//! The number of the layout (u8: 2, or 3 where there is one of [`Directive::Free`],
+//! [`Directive::Recover`] and [`Directive::Fence`]), then a list of [`Directive`] as `codec.rs`
+//! writes it. A directive may be given again; a node that has done it does nothing.
 
 use std::collections::BTreeMap;
 
-use esker_raft::codec::DecodeError;
+use esker_raft::codec::{DecodeError, Reader};
 use esker_raft::{Change, Configuration, GroupId, NodeId, ReplicaId};
 
 use crate::meta::codec::{choices, decode, encode, fields};
@@ -13,7 +14,9 @@ use crate::meta::ids::TableId;
 use crate::meta::limits::DIRECTIVES_BYTES_MAX;
 use crate::meta::rows::Addresses;
 
-const VERSION: u8 = 2;
+/// The newest layout. Of the lists that nodes keep the layout stays 2: a program of before can open
+/// what this one has kept.
+const VERSION: u8 = 3;
 
 fields! {
     /// What a node is to know of a table.
@@ -113,15 +116,58 @@ choices! {
             /// In words, for the log.
             why: String,
         },
+        /// No group has gone on without its replica there, but for some that stay held. Follows a
+        /// read of the meta group that was begun after the report had come.
+        8 => Free {
+            /// The number of that report.
+            asked: u64,
+            /// The groups that stay held.
+            held: Vec<GroupId>,
+        },
+        /// The group goes on with this replica alone.
+        9 => Recover {
+            /// The group.
+            group: GroupId,
+            /// The replica.
+            replica: ReplicaId,
+            /// All others up to that id are lost.
+            last: ReplicaId,
+        },
+        /// The group has gone on without this replica, which goes, for good, whatever it believes.
+        10 => Fence {
+            /// The group.
+            group: GroupId,
+            /// The replica.
+            replica: ReplicaId,
+        },
+    }
+}
+
+impl Directive {
+    fn layout(&self) -> u8 {
+        match self {
+            Directive::Free { .. } | Directive::Recover { .. } | Directive::Fence { .. } => 3,
+            _ => 2,
+        }
     }
 }
 
 /// The bytes of `directives`.
 pub fn encode_directives(directives: &[Directive]) -> Vec<u8> {
-    encode(VERSION, &directives.to_vec())
+    encode(layout(directives), &directives.to_vec())
 }
 
 /// The directives that `bytes` are.
 pub fn decode_directives(bytes: &[u8]) -> Result<Vec<Directive>, DecodeError> {
-    decode(VERSION, bytes, DIRECTIVES_BYTES_MAX)
+    let is_old = bytes.first() == Some(&2);
+    let version = if is_old { 2 } else { VERSION };
+    let directives: Vec<Directive> = decode(version, bytes, DIRECTIVES_BYTES_MAX)?;
+    match layout(&directives) == version {
+        true => Ok(directives),
+        false => Err(Reader::new(bytes).refuse("directives of that layout")),
+    }
+}
+
+fn layout(directives: &[Directive]) -> u8 {
+    directives.iter().map(Directive::layout).max().unwrap_or(2)
 }

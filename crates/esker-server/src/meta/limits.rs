@@ -28,6 +28,10 @@ pub const COMMAND_BYTES_MAX: usize = 1 << 20;
 /// of which a third lead.
 pub const REPORT_BYTES_MAX: usize = (2 << 20) - 1024;
 
+/// Bytes of a report for what replicas know while nobody leads: about 2 900 of three replicas each.
+/// After a restart of all nobody leads for a while, and of all replicas of a node there is no room.
+pub const LEADERLESS_BYTES_MAX: usize = 256 << 10;
+
 /// Bytes of directives: all tables with their settings fit.
 pub const DIRECTIVES_BYTES_MAX: usize = 16 << 20;
 

@@ -88,7 +88,7 @@ impl Live {
         }
         let mut replicas = BTreeMap::new();
         for replica in &report.replicas {
-            self.hear_leader(report.node, replica);
+            self.hear_leader(state, report.node, replica);
             replicas.insert((replica.group, replica.replica), replica.clone());
         }
         let before = self.nodes.get(&report.node);
@@ -114,11 +114,20 @@ impl Live {
         true
     }
 
-    fn hear_leader(&mut self, node: NodeId, replica: &ReplicaReport) {
+    fn hear_leader(&mut self, state: &State, node: NodeId, replica: &ReplicaReport) {
         let (Role::Leader, Some(configuration)) = (replica.role, &replica.configuration) else {
             return;
         };
+        // Whoever a group goes on without has no word in it any more.
+        if state.is_lost(replica.group, replica.replica) {
+            return;
+        }
         let known = self.groups.remove(&replica.group);
+        // What was said before it went on may have a newer version, and is over.
+        let recovery = state.recoveries.get(&replica.group);
+        let recovery = recovery.filter(|row| row.has_gone_on(configuration));
+        let known =
+            known.filter(|known| recovery.is_none_or(|row| row.has_gone_on(&known.configuration)));
         let mut group = LiveGroup {
             leader: replica.replica,
             node,
@@ -365,6 +374,7 @@ fn without_replicas(report: &Report) -> Report {
         space_free_bytes: report.space_free_bytes,
         replicas: Vec::new(),
         lost: report.lost.clone(),
+        asks: report.asks,
     }
 }
 

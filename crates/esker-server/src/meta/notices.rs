@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use esker_raft::NodeId;
+use esker_raft::{GroupId, NodeId};
 
+use crate::meta::ids::PartitionId;
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveNode};
 use crate::meta::state::State;
@@ -26,6 +27,7 @@ pub struct Notices {
     known: BTreeSet<NodeId>,
     silent: BTreeMap<NodeId, Silence>,
     stalled: BTreeSet<NodeId>,
+    recovering: BTreeSet<GroupId>,
 }
 
 impl Notices {
@@ -80,6 +82,30 @@ impl Notices {
             self.silent.extend(now.map(|now| (*node, now)));
         }
         lines.extend(self.stalls(state, live));
+        lines.extend(self.recoveries(state));
+        lines
+    }
+
+    /// Partitions that are to go on without most of their replicas, and that have gone on.
+    fn recoveries(&mut self, state: &State) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (group, row) in &state.recoveries {
+            let partition = PartitionId::of(*group);
+            let (base, node) = (row.base, row.node.0);
+            match (self.recovering.contains(group), row.is_done) {
+                (false, false) => lines.push(format!(
+                    "the loss of most replicas of partition {partition} was accepted: {base} on \
+                     node {node} is to go on alone"
+                )),
+                (true, true) => lines.push(format!(
+                    "partition {partition} has gone on with {base} on node {node} alone; whoever \
+                     of the others comes back is thrown away"
+                )),
+                _ => {}
+            }
+        }
+        let undone = state.recoveries.iter().filter(|row| !row.1.is_done);
+        self.recovering = undone.map(|row| *row.0).collect();
         lines
     }
 

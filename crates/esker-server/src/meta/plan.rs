@@ -7,6 +7,7 @@ use crate::meta::handing::Handing;
 use crate::meta::ids::{PartitionId, TableId};
 use crate::meta::limits::DIRECTIVES_MAX;
 use crate::meta::live::{Live, LiveGroup, stranger};
+use crate::meta::recovery;
 use crate::meta::report::{ReplicaReport, Report};
 use crate::meta::rows::{Level, PartitionRow, TableRow, TableStatus};
 use crate::meta::settings;
@@ -27,13 +28,19 @@ pub fn directives(state: &State, live: &Live, report: &Report) -> Vec<Directive>
     let told = knowledge(state, report);
     let destroyed = report.replicas.iter();
     let destroyed = destroyed.filter_map(|replica| gone(state, live, replica));
+    let recovered = report.replicas.iter();
+    let recovered = recovered.filter_map(|replica| recovery::told(state, live, replica));
     let created = state.partitions.iter();
     let created = created.filter_map(|(group, row)| created_here(state, live, report, *group, row));
     let steps = report
         .replicas
         .iter()
         .filter_map(|replica| step(state, live, (replica.group, replica.replica), report.node));
-    let work = steps.chain(destroyed).chain(created).take(DIRECTIVES_MAX);
+    let work = steps
+        .chain(destroyed)
+        .chain(created)
+        .chain(recovered)
+        .take(DIRECTIVES_MAX);
     told.into_iter().chain(work).collect()
 }
 
@@ -82,7 +89,8 @@ fn facts(table: TableId, row: &TableRow) -> TableFacts {
 }
 
 /// That a replica goes: its group has let it go for ever, its table is forgotten, or it waits for
-/// an image that it is not wished to get any more.
+/// an image that it is not wished to get any more. Of one that its group goes on without says
+/// `recovery` when it goes.
 ///
 /// A table or a replica that this state never gave a number to is none of ours to destroy: the
 /// state may be the one that is behind.
@@ -98,6 +106,9 @@ fn gone(state: &State, live: &Live, reported: &ReplicaReport) -> Option<Directiv
             replica,
             without,
         });
+    }
+    if state.is_lost(group, replica) {
+        return None;
     }
     let known = live.group(group)?;
     if known.configuration.has_left(replica) {

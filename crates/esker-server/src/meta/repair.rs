@@ -8,6 +8,7 @@ use crate::meta::ids::TableId;
 use crate::meta::limits::{QUICK_MS, REPAIRS_MAX};
 use crate::meta::live::Live;
 use crate::meta::mending::Mending;
+use crate::meta::recovery::recovered;
 use crate::meta::rows::{Level, NodeRow, Stay, TableStatus};
 use crate::meta::state::State;
 
@@ -24,6 +25,7 @@ pub fn repairs(state: &State, live: &Live, unix_ms: u64) -> Vec<Command> {
     let mut deeds = updated_nodes(state, live);
     deeds.extend(made(state, live));
     deeds.extend(opened(state, live));
+    deeds.extend(recovered(state, live));
     deeds.extend(forgotten(state, unix_ms));
     deeds.extend(removed(state, live));
     if cluster.level > Level::Frozen {

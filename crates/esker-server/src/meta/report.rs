@@ -1,6 +1,6 @@
 //! What a node tells the brain of itself, each second and whenever something has changed.
 //!
-//! The number of the layout (u8, 2), then [`Report`] as `codec.rs` writes it.
+//! The number of the layout (u8, 3), then [`Report`] as `codec.rs` writes it.
 
 use esker_raft::codec::DecodeError;
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
@@ -10,7 +10,7 @@ use crate::meta::ids::ClusterId;
 use crate::meta::limits::REPORT_BYTES_MAX;
 use crate::meta::rows::Addresses;
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 choices! {
     /// What a replica does in its group.
@@ -51,6 +51,9 @@ fields! {
         /// Replicas that it destroyed because its disk had lost something of them, and those that
         /// it was told to make and never will, for they were destroyed there before.
         pub lost: Vec<(GroupId, ReplicaId)>,
+        /// The number of this report, if replicas of before are held here until meta says that
+        /// their groups have not gone on without them; 0 if none are.
+        pub asks: u64,
     }
 }
 
@@ -74,8 +77,22 @@ fields! {
         /// Why it does not go on for now, if it does not: its disk is full, say. It is no copy that
         /// counts while that lasts, and it comes back by itself.
         pub stall: Option<String>,
-        /// The members of its group, if it leads.
+        /// The members of its group, if it leads and an entry says who they are.
         pub configuration: Option<Configuration>,
+        /// What it knows while nobody leads; of some replicas only, for there may be many.
+        pub leaderless: Option<Leaderless>,
+    }
+}
+
+fields! {
+    /// What a replica knows of its group while nobody leads.
+    pub struct Leaderless {
+        /// The term of the last entry in its log.
+        pub last_term: u64,
+        /// The index of that.
+        pub last: u64,
+        /// The members, as of what it has handed out.
+        pub configuration: Configuration,
     }
 }
 

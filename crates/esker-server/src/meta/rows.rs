@@ -5,6 +5,7 @@
 //! | `c` | [`ClusterRow`] |
 //! | `n`, number of the node (u64, big-endian) | [`NodeRow`] |
 //! | `p`, group (u64, big-endian) | [`PartitionRow`] |
+//! | `r`, group (u64, big-endian) | [`RecoveryRow`] |
 //! | `t`, number of the table (u32, big-endian) | [`TableRow`] |
 //!
 //! A value is the number of its layout (u8, 1) and the fields of its struct as `codec.rs` writes
@@ -13,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, SocketAddrV4};
 
-use esker_raft::{GroupId, NodeId, ReplicaId};
+use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
 use crate::meta::codec::{choices, fields};
 use crate::meta::ids::{ClusterId, TableId};
@@ -164,6 +165,23 @@ fields! {
     }
 }
 
+fields! {
+    /// That a group goes on with one of its replicas, for most of its voters are lost for ever. It
+    /// stays when that is done, as long as the group is there: the lost ones may come back.
+    pub struct RecoveryRow {
+        /// The replica that it goes on with.
+        pub base: ReplicaId,
+        /// Where that is.
+        pub node: NodeId,
+        /// The largest id that was given by then: every other one up to it is lost.
+        pub last: ReplicaId,
+        /// When that was decided: milliseconds since 1970.
+        pub decided_ms: u64,
+        /// The base has led without the lost ones since.
+        pub is_done: bool,
+    }
+}
+
 impl NodeRow {
     /// Whether its replicas are to move elsewhere.
     pub fn is_draining(&self) -> bool {
@@ -175,6 +193,19 @@ impl TableRow {
     /// Whether it was dropped.
     pub fn is_dropped(&self) -> bool {
         matches!(self.status, TableStatus::Dropped { .. })
+    }
+}
+
+impl RecoveryRow {
+    /// Whether the group goes on without that replica, wherever it turns up.
+    pub fn is_lost(&self, replica: ReplicaId) -> bool {
+        replica <= self.last && replica != self.base
+    }
+
+    /// Whether members are those of a group that goes on: none of them is lost, and the lost ones
+    /// cannot come back among them.
+    pub fn has_gone_on(&self, members: &Configuration) -> bool {
+        members.replica_max >= self.last.0 && !members.nodes.keys().any(|one| self.is_lost(*one))
     }
 }
 
@@ -211,4 +242,9 @@ pub fn table_key(table: TableId) -> Vec<u8> {
 /// The key of a partition's row.
 pub fn partition_key(group: GroupId) -> Vec<u8> {
     [&b"p"[..], &group.0.to_be_bytes()].concat()
+}
+
+/// The key of a recovery's row.
+pub fn recovery_key(group: GroupId) -> Vec<u8> {
+    [&b"r"[..], &group.0.to_be_bytes()].concat()
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use esker_raft::codec::DecodeError;
-use esker_raft::{GroupId, NodeId};
+use esker_raft::{GroupId, NodeId, ReplicaId};
 
 use crate::meta::codec::{Field, decode, encode};
 use crate::meta::ids::{META, PartitionId, TableId};
 use crate::meta::rows::{
-    ClusterRow, NodeRow, PartitionRow, ROW_BYTES_MAX, TableRow, TableStatus, VERSION, cluster_key,
-    node_key, partition_key, table_key,
+    ClusterRow, NodeRow, PartitionRow, ROW_BYTES_MAX, RecoveryRow, TableRow, TableStatus, VERSION,
+    cluster_key, node_key, partition_key, recovery_key, table_key,
 };
 
 /// The tables, partitions and nodes of a cluster, and the cluster itself.
@@ -26,6 +26,8 @@ pub struct State {
     pub tables: BTreeMap<TableId, TableRow>,
     /// Groups: of every partition of every table, and of the meta service.
     pub partitions: BTreeMap<GroupId, PartitionRow>,
+    /// Of groups that went on without most of their voters, the last time.
+    pub recoveries: BTreeMap<GroupId, RecoveryRow>,
 }
 
 /// What becomes of one row: its value from now on, or none if it goes.
@@ -102,11 +104,14 @@ impl State {
         let nodes = nodes.map(|(id, row)| (node_key(*id), encode(VERSION, row)));
         let partitions = self.partitions.iter();
         let partitions = partitions.map(|(id, row)| (partition_key(*id), encode(VERSION, row)));
+        let recoveries = self.recoveries.iter();
+        let recoveries = recoveries.map(|(id, row)| (recovery_key(*id), encode(VERSION, row)));
         let tables = self.tables.iter();
         let tables = tables.map(|(id, row)| (table_key(*id), encode(VERSION, row)));
         cluster
             .chain(nodes)
             .chain(partitions)
+            .chain(recoveries)
             .chain(tables)
             .collect()
     }
@@ -117,6 +122,7 @@ impl State {
             Some(Key::Cluster) => self.cluster.as_ref().map(|row| encode(VERSION, row)),
             Some(Key::Node(id)) => self.nodes.get(&id).map(|row| encode(VERSION, row)),
             Some(Key::Partition(id)) => self.partitions.get(&id).map(|row| encode(VERSION, row)),
+            Some(Key::Recovery(id)) => self.recoveries.get(&id).map(|row| encode(VERSION, row)),
             Some(Key::Table(id)) => self.tables.get(&id).map(|row| encode(VERSION, row)),
             None => None,
         };
@@ -132,6 +138,7 @@ impl State {
             Key::Cluster => self.cluster = Some(row(key, value)?),
             Key::Node(id) => drop(self.nodes.insert(id, row(key, value)?)),
             Key::Partition(id) => drop(self.partitions.insert(id, row(key, value)?)),
+            Key::Recovery(id) => drop(self.recoveries.insert(id, row(key, value)?)),
             Key::Table(id) => drop(self.tables.insert(id, row(key, value)?)),
         }
         Ok(())
@@ -156,6 +163,12 @@ impl State {
         self.partitions
             .range(first..=last)
             .map(|(id, row)| (*id, row))
+    }
+
+    /// Whether a group goes on without that replica.
+    pub fn is_lost(&self, group: GroupId, replica: ReplicaId) -> bool {
+        let recovery = self.recoveries.get(&group);
+        recovery.is_some_and(|row| row.is_lost(replica))
     }
 
     /// Where a node stands for its neighbours.
@@ -214,6 +227,7 @@ enum Key {
     Cluster,
     Node(NodeId),
     Partition(GroupId),
+    Recovery(GroupId),
     Table(TableId),
 }
 
@@ -225,6 +239,7 @@ impl Key {
             b'c' if number.is_empty() => Some(Key::Cluster),
             b'n' => long().map(NodeId).map(Key::Node),
             b'p' => long().map(GroupId).map(Key::Partition),
+            b'r' => long().map(GroupId).map(Key::Recovery),
             b't' => Some(Key::Table(TableId(u32::from_be_bytes(
                 number.try_into().ok()?,
             )))),

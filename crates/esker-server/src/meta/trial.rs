@@ -267,6 +267,9 @@ impl Trial {
                 let is_it = |one: &ReplicaReport| (one.group, one.replica) == (group, replica);
                 report.replicas.retain(|one| !is_it(one) || one.applied > 0);
             }
+            Directive::Free { .. } | Directive::Recover { .. } | Directive::Fence { .. } => {
+                panic!("no test of this kind is about that")
+            }
             Directive::Stop { why } => panic!("{node:?} must stop: {why}"),
         }
     }
@@ -305,6 +308,7 @@ impl Trial {
         let report = self.reports.get_mut(&node).expect("a node that reports");
         report.replicas.push(ReplicaReport {
             stall: None,
+            leaderless: None,
             group,
             replica,
             role: match members {
@@ -366,5 +370,6 @@ pub fn report(number: u64) -> Report {
         space_free_bytes: 900,
         replicas: Vec::new(),
         lost: Vec::new(),
+        asks: 0,
     }
 }

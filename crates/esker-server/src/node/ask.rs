@@ -1,5 +1,6 @@
 //! What goes into consensus, and what it has the other stages do.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use esker_raft::{
@@ -63,6 +64,10 @@ pub enum Ask {
     Begin(Begin),
     /// A replica is destroyed, for good, as `Applying::purge` has written down. May be said again.
     Destroy(Member),
+    /// The replicas that were held when the node was opened take part, but for those groups.
+    Free(BTreeSet<GroupId>),
+    /// The group goes on with the replica here alone: all others up to that id are lost.
+    GoOnAlone(Member, ReplicaId),
     /// The connection to a node broke.
     NodeGone(NodeId),
     /// The raft log is durable up to that save.

@@ -133,6 +133,11 @@ impl Consensus {
             }
             Ask::Begin(begin) => self.begin(begin),
             Ask::Destroy(member) => self.destroy(member),
+            Ask::Free(held) => self.shard.free(&held),
+            Ask::GoOnAlone(member, last) => {
+                // What cannot be begun now is said again.
+                let _begun = self.shard.go_on_alone(member, last);
+            }
             Ask::NodeGone(node) => self.shard.node_gone(node),
             Ask::Durable(number) => self.durable(number),
             Ask::Applied(member, index) => self.shard.applied(member, index),

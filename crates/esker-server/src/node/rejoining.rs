@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use esker::{Db, ErrorKind, Keyspace, Result};
 use esker_raft::{FIRST, GroupId, LogState, Mark, Member, ReplicaId, Start};
 
+use crate::meta::ids::META;
 use crate::node::ask::Begin;
 use crate::node::keyspace_name::ReplicaKeyspace;
 use crate::node::stages::{Found, Stages};
@@ -131,6 +132,11 @@ fn begin_one(stages: &mut Stages, again: Again) -> Begun {
     let start = again.start;
     let started = stages.consensus.begin_replica(Begin { member, start });
     started.map_err(|error| error.to_string())?;
+    // Its group may have gone on without it while the node was away: meta says so, or frees it.
+    // Of the group of meta itself nobody could.
+    if member.group != META {
+        stages.consensus.shard.hold(member.group);
+    }
     Ok((again.keyspace, again.durable))
 }
 

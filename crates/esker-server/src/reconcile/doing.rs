@@ -1,6 +1,6 @@
 //! What a node does of what it is told must be true.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use esker_raft::{Configuration, GroupId, Member, ReplicaId, Status};
 
@@ -19,6 +19,8 @@ pub enum Action {
     Purge(Member),
     /// Consensus is asked. Nobody waits for what comes of it: meta sees it in the next report.
     Ask(Ask),
+    /// Replicas that were held are free, but for those groups, if that answers the last report.
+    Free(u64, BTreeSet<GroupId>),
     /// The node must stop, and say why.
     Stop(String),
 }
@@ -88,6 +90,19 @@ pub fn actions(
                     to,
                 })
             })
+        }
+        Directive::Free { asked, held } => Some(Action::Free(asked, held.into_iter().collect())),
+        Directive::Recover {
+            group,
+            replica,
+            last,
+        } => {
+            let status = statuses.get(&group);
+            let here = status.filter(|status| status.replica == replica && group != META);
+            here.map(|_| Action::Ask(Ask::GoOnAlone(Member { group, replica }, last)))
+        }
+        Directive::Fence { group, replica } => {
+            (group != META).then_some(Action::Purge(Member { group, replica }))
         }
         Directive::Stop { why } => Some(Action::Stop(why)),
     };

@@ -19,6 +19,7 @@ use crate::meta::live::Live;
 use crate::meta::notices::Notices;
 use crate::meta::outcome::Outcome;
 use crate::meta::plan::directives;
+use crate::meta::recovery::freed;
 use crate::meta::report::Report;
 use crate::meta::state::State;
 use crate::node::{Answer, Ask, Now, Reply, RequestId};
@@ -69,6 +70,8 @@ enum Wait {
     Look(CallId, Call),
     /// An entry that a call became.
     Entry(CallId, Call),
+    /// To see that what a node is told of what it holds is of now: what it has reported.
+    Free(CallId, Box<Report>),
     /// An entry that was due by itself.
     Due,
     /// To see that the state here is as new as any, in that reign.
@@ -150,18 +153,51 @@ impl Leading {
         self.look(id, Call::Register(node), draw);
     }
 
-    /// A node reports, and is told at once what must be true there.
-    pub fn report(&mut self, id: CallId, report: &Report, state: &State) {
+    /// A node reports, and is told what must be true there: at once, unless it asks whether what
+    /// it holds is free. A leader that was deposed must not say that, so it looks first.
+    pub fn report(
+        &mut self,
+        id: CallId,
+        report: &Report,
+        state: &State,
+        draw: &mut dyn FnMut() -> RequestId,
+    ) {
+        let has_room = self.has_room();
         let told = match &mut self.live {
             None => Told::NotLeader(self.leader),
             Some(_) if !self.is_current => Told::Directives(encode_directives(&[])),
             Some(live) => {
                 // Who is not heard is a stranger, and is told to stop.
-                let _is_of_here = live.hear(state, report);
+                let is_heard = live.hear(state, report);
+                if is_heard && report.asks > 0 && has_room {
+                    return self.read(Wait::Free(id, Box::new(report.clone())), draw);
+                }
                 Told::Directives(encode_directives(&directives(state, live, report)))
             }
         };
-        self.out.push(Out::Told(id, told));
+        self.tell(id, told);
+    }
+
+    /// What a node is told that asks whether what it holds is free, by a state that is read since.
+    fn told_freed(&self, report: &Report, state: &State) -> Told {
+        let Some(live) = self.live.as_ref() else {
+            return Told::NotLeader(self.leader);
+        };
+        let mut told = match self.is_current {
+            true => directives(state, live, report),
+            false => Vec::new(),
+        };
+        // A recovery that is proposed may come behind the read, and be of a replica there.
+        let is_recovery = |wait: &Wait| {
+            let Wait::Entry(_, Call::Admin(call)) = wait else {
+                return false;
+            };
+            matches!(call, MetaCall::RecoverTable(_))
+        };
+        if self.is_current && !self.waits.values().any(is_recovery) {
+            told.extend(freed(state, live, report));
+        }
+        Told::Directives(encode_directives(&told))
     }
 
     /// A read of the meta group is cleared: the replica here has applied what it must see.
@@ -174,6 +210,10 @@ impl Leading {
     ) {
         let (id, call) = match self.waits.remove(&request) {
             Some(Wait::Look(id, call)) => (id, call),
+            Some(Wait::Free(id, report)) => {
+                let told = self.told_freed(&report, state);
+                return self.tell(id, told);
+            }
             Some(Wait::Current(reign)) => {
                 self.is_current |= self.live.is_some() && reign == self.reign;
                 if self.is_current {
@@ -211,6 +251,15 @@ impl Leading {
         let (id, call) = match self.waits.remove(&request) {
             None => return false,
             Some(Wait::Due | Wait::Current(_)) => return true,
+            Some(Wait::Free(id, _)) => {
+                let told = match reply {
+                    Reply::NotLeader(node) => Told::NotLeader(*node),
+                    // It asks again.
+                    _ => Told::Directives(encode_directives(&[])),
+                };
+                self.tell(id, told);
+                return true;
+            }
             Some(Wait::Look(id, call) | Wait::Entry(id, call)) => (id, call),
         };
         match reply {
@@ -278,11 +327,20 @@ impl Leading {
         if self.live.is_none() {
             return self.tell(id, Told::NotLeader(self.leader));
         }
-        if self.waits.len() + self.making.len() >= CALLS_MAX {
+        if !self.has_room() {
             return self.tell(id, turned_away(&call, ErrorCode::Busy));
         }
+        self.read(Wait::Look(id, call), draw);
+    }
+
+    fn has_room(&self) -> bool {
+        self.waits.len() + self.making.len() < CALLS_MAX
+    }
+
+    /// Has consensus clear a read of the meta group.
+    fn read(&mut self, wait: Wait, draw: &mut dyn FnMut() -> RequestId) {
         let request = draw();
-        self.waits.insert(request, Wait::Look(id, call));
+        self.waits.insert(request, wait);
         let group = META;
         self.out.push(Out::Ask(Ask::Read { request, group }));
     }
@@ -310,10 +368,7 @@ impl Leading {
         if self.waits.values().any(is_asked) {
             return;
         }
-        let request = draw();
-        self.waits.insert(request, Wait::Current(reign));
-        let group = META;
-        self.out.push(Out::Ask(Ask::Read { request, group }));
+        self.read(Wait::Current(reign), draw);
     }
 
     fn propose(&mut self, command: &Command, wait: Wait, draw: &mut dyn FnMut() -> RequestId) {

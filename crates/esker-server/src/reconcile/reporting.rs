@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use esker_raft::{GroupId, Member, ReplicaId, Status};
 
-use crate::meta::ids::ClusterId;
-use crate::meta::report::{ReplicaReport, Report, Role};
+use crate::meta::codec::Field;
+use crate::meta::ids::{ClusterId, META};
+use crate::meta::limits::LEADERLESS_BYTES_MAX;
+use crate::meta::report::{Leaderless, ReplicaReport, Report, Role};
 use crate::meta::rows::Addresses;
 use crate::node::{Found, Identity, NodeEvent, Replicas, View, stall};
 use crate::reconcile::knowledge::Knowledge;
@@ -40,6 +42,10 @@ pub struct Reporter {
     destroyed: BTreeMap<GroupId, ReplicaId>,
     /// The raft log has no room, so no replica here goes on.
     log_is_full: bool,
+    /// Replicas of before are held here until meta says that they are free.
+    is_holding: bool,
+    /// The number of the last report.
+    number: u64,
 }
 
 impl Reporter {
@@ -50,7 +56,22 @@ impl Reporter {
             damaged: found.damaged.iter().cloned().collect(),
             destroyed: BTreeMap::new(),
             log_is_full: false,
+            is_holding: found.running.iter().any(|member| member.group != META),
+            number: 0,
         }
+    }
+
+    /// Whether replicas here wait for meta to say that they are free.
+    pub fn is_holding(&self) -> bool {
+        self.is_holding
+    }
+
+    /// Meta has answered the report of that number that they are free. True if so, and news: the
+    /// answer to an earlier one may have been on its way for long.
+    pub fn free(&mut self, asked: u64) -> bool {
+        let is_freed = self.is_holding && asked > 0 && asked == self.number;
+        self.is_holding &= !is_freed;
+        is_freed
     }
 
     /// Whether the raft log has no room. True if meta should hear of it at once.
@@ -86,7 +107,7 @@ impl Reporter {
 
     /// A report of now; `statuses` are those of all groups, from consensus.
     pub fn report(
-        &self,
+        &mut self,
         statuses: &BTreeMap<GroupId, Status>,
         replicas: &Replicas,
         (knowledge, space): (&Knowledge, Space),
@@ -102,10 +123,13 @@ impl Reporter {
             }
             told.insert(view.member, report);
         }
+        limit_leaderless(told.values_mut());
+        self.number += 1;
         for (member, why) in &self.damaged {
             let report = told.entry(*member).or_insert_with(|| nothing_of(*member));
             report.role = Role::Follower;
             report.configuration = None;
+            report.leaderless = None;
             report.damage = Some(why.clone());
         }
         Report {
@@ -126,6 +150,22 @@ impl Reporter {
                 .iter()
                 .map(|(group, id)| (*group, *id))
                 .collect(),
+            asks: if self.is_holding { self.number } else { 0 },
+        }
+    }
+}
+
+// Of more replicas there is no room: the first groups come first, on every node alike.
+fn limit_leaderless<'a>(replicas: impl Iterator<Item = &'a mut ReplicaReport>) {
+    let mut bytes = 0;
+    for report in replicas {
+        let mut encoded = Vec::new();
+        if let Some(leaderless) = &report.leaderless {
+            leaderless.put(&mut encoded);
+        }
+        bytes += encoded.len();
+        if bytes > LEADERLESS_BYTES_MAX {
+            report.leaderless = None;
         }
     }
 }
@@ -141,6 +181,7 @@ fn nothing_of(member: Member) -> ReplicaReport {
         bytes: 0,
         damage: None,
         configuration: None,
+        leaderless: None,
     }
 }
 
@@ -155,7 +196,11 @@ fn of_view(view: &View, status: Option<&Status>) -> ReplicaReport {
             ..nothing_of(member)
         };
     };
-    let leads = status.leader == Some(member.replica) && status.damage.is_none();
+    // Of who goes on alone no entry says yet who the members are, and a crash would bring the
+    // others back.
+    let is_sound = status.damage.is_none() && !status.is_going_alone;
+    let leads = status.leader == Some(member.replica) && is_sound;
+    let is_leaderless = status.leader.is_none() && is_sound;
     let role = match leads {
         true => Role::Leader,
         false if status.configuration.votes(member.replica) => Role::Follower,
@@ -170,6 +215,11 @@ fn of_view(view: &View, status: Option<&Status>) -> ReplicaReport {
         damage: status.damage.map(str::to_owned),
         stall: view.stall(),
         configuration: leads.then(|| status.configuration.clone()),
+        leaderless: is_leaderless.then(|| Leaderless {
+            last_term: status.last_term,
+            last: status.last,
+            configuration: status.configuration.clone(),
+        }),
         ..nothing_of(member)
     }
 }

@@ -34,6 +34,9 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long after a report the next one may follow, if something has happened.
 const REPORT_AGAIN: Duration = Duration::from_millis(50);
 
+/// The same while replicas here are held until meta answers: they lack nothing but that.
+const HOLDING_AGAIN: Duration = Duration::from_millis(200);
+
 /// How long the answer to a report is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -244,7 +247,9 @@ impl Brain {
             }
         }
         let since_report = since(self.reported).unwrap_or(REPORT_EVERY);
-        let is_due = since_report >= REPORT_EVERY || self.is_news && since_report >= REPORT_AGAIN;
+        let is_due = since_report >= REPORT_EVERY
+            || self.is_news && since_report >= REPORT_AGAIN
+            || self.reporter.is_holding() && since_report >= HOLDING_AGAIN;
         // A cluster that has not begun knows nobody; its first node is about to begin it.
         let is_begun = !self.leading.is_leading() || self.state().cluster.is_some();
         if is_due && is_begun && !self.is_reporting {
@@ -334,7 +339,9 @@ impl Brain {
     fn hear(&mut self, report: &Report, back: CallBack) {
         let id = self.id(back);
         let state = self.state();
-        self.leading.report(id, report, &state);
+        let pending = Arc::clone(&self.around.pending);
+        let mut draw = || pending.add(Waiting::Brain);
+        self.leading.report(id, report, &state, &mut draw);
     }
 
     fn id(&mut self, back: CallBack) -> CallId {
@@ -361,6 +368,18 @@ impl Brain {
                 let (name, fact) = self.knowledge.learn(&directive)?;
                 self.use_knowledge();
                 Order::Keep(name, fact)
+            }
+            Action::Free(asked, held) => {
+                if !self.reporter.free(asked) {
+                    return None;
+                }
+                let but = match held.len() {
+                    0 => String::new(),
+                    count => format!(", but for {count} whose groups go on without them"),
+                };
+                let line = format!("replicas of before take part again{but}");
+                self.around.log.write(Level::Note, &line);
+                return Some(Ask::Free(held));
             }
             Action::Stop(why) => {
                 self.around.faults.tell(why);

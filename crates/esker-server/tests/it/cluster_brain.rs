@@ -16,7 +16,9 @@ use esker_server::meta::report::Report;
 use esker_server::meta::rows::Addresses;
 use esker_server::meta::state::State;
 use esker_server::node::turn::Cleared;
-use esker_server::node::{Create, Found, NodeEvent, Now, Reply, RequestId, Stages, TableFacts};
+use esker_server::node::{
+    Ask, Create, Found, NodeEvent, Now, Reply, RequestId, Stages, TableFacts,
+};
 use esker_server::reconcile::knowledge::FACTS;
 use esker_server::reconcile::{
     Action, CallId, Home, Knowledge, Leading, Out, Reporter, Space, Told, actions,
@@ -30,6 +32,7 @@ pub const BRAINS: u64 = 1 << 62;
 
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 const REPORT_AGAIN: Duration = Duration::from_millis(50);
+const HOLDING_AGAIN: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What nodes say to one another.
@@ -212,7 +215,8 @@ impl Brain {
                     return self.said.to_nodes.push((report.node, told));
                 }
                 let id = self.id(Back::Node(report.node, number));
-                self.leading.report(id, &report, &state(stages));
+                let (drawn, leading) = (&mut self.drawn, &mut self.leading);
+                leading.report(id, &report, &state(stages), &mut || draw(drawn));
             }
             Packet::Told(number, answer) => self.told(number, answer, stages, now),
             Packet::Register(node) => {
@@ -277,6 +281,11 @@ impl Brain {
                     self.stop(kept.err().and_then(refused));
                 }
             }
+            Action::Free(asked, held) => {
+                if self.reporter.free(asked) {
+                    stages.consensus.ask(Ask::Free(held), now);
+                }
+            }
             Action::Stop(why) => self.stop(Some(why)),
         }
     }
@@ -324,7 +333,9 @@ impl Brain {
             leading.tick(&state(stages), elapsed, now, &mut || draw(drawn));
         }
         let since_report = since(self.reported).unwrap_or(REPORT_EVERY);
-        let is_due = since_report >= REPORT_EVERY || self.is_news && since_report >= REPORT_AGAIN;
+        let is_due = since_report >= REPORT_EVERY
+            || self.is_news && since_report >= REPORT_AGAIN
+            || self.reporter.is_holding() && since_report >= HOLDING_AGAIN;
         let is_begun = !self.leading.is_leading() || state(stages).cluster.is_some();
         if is_due && is_begun && self.waits.is_none() {
             self.reported = Some(now.monotonic);
@@ -348,7 +359,8 @@ impl Brain {
         self.waits = Some(now.monotonic);
         if self.leading.is_leading() {
             let id = self.id(Back::Own);
-            return self.leading.report(id, &report, &state(stages));
+            let (drawn, leading) = (&mut self.drawn, &mut self.leading);
+            return leading.report(id, &report, &state(stages), &mut || draw(drawn));
         }
         match self.meta_leader(stages) {
             Some(node) => {

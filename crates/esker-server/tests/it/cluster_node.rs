@@ -59,9 +59,7 @@ pub enum Planted {
     ForgetsReplies,
     /// A replica's view is of the state before an image.
     OldImageState,
-    /// A vote is not written down, and is forgotten by a restart.
-    ForgetsVotes,
-    /// Neither is the term.
+    /// Term and vote are not written down, and are forgotten by a restart.
     ForgetsTerms,
     /// The first entry behind a restart is taken for applied.
     SkipsAtRestart,
@@ -91,6 +89,8 @@ pub enum Planted {
     ForgetsTheClock,
     /// What is set never ends, whatever was asked for.
     NeverEnds,
+    /// Replicas take part from the opening on, whatever became of their group meanwhile.
+    NeverHolds,
 }
 
 const DIR: &str = "/node";
@@ -271,6 +271,13 @@ impl Node {
             begun: BTreeSet::new(),
         });
         self.tell_wishes(tick);
+        // A node that holds its replicas for a second after an opening votes in later terms: what it
+        // forgot of those before it is seen where it does not.
+        let never_holds = [Planted::NeverHolds, Planted::ForgetsTerms];
+        if self.shape.place.is_none() || never_holds.contains(&self.planted) {
+            // Nobody else says that no group has gone on without its replica here.
+            self.ask(Ask::Free(BTreeSet::new()), tick);
+        }
         Ok(())
     }
 
@@ -714,12 +721,10 @@ impl Process {
                 stages.consensus.ask(told, now);
             }
             for record in &mut save.records {
-                if let Record::Hard { state, .. } = record {
-                    match planted {
-                        Planted::ForgetsVotes => state.vote = 0,
-                        Planted::ForgetsTerms => (state.term, state.vote) = (1, 0),
-                        _ => {}
-                    }
+                if let Record::Hard { state, .. } = record
+                    && planted == Planted::ForgetsTerms
+                {
+                    (state.term, state.vote) = (1, 0);
                 }
             }
             stages.logging.take(save);

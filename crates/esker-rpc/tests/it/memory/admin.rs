@@ -124,6 +124,7 @@ pub fn answer(cluster: &Cluster, meta: usize, call: &MetaCall) -> MetaAnswer {
         | MetaCall::ChangeNode(_)
         | MetaCall::MoveReplica(_)
         | MetaCall::Balance(_)
+        | MetaCall::RecoverTable(_)
         | MetaCall::SetMetaReplicas(_) => own::answer(&mut state, call),
         MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
         MetaCall::MetaNegotiation(_) => {

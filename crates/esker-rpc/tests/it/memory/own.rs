@@ -7,7 +7,7 @@ use esker_rpc::error::{ErrorCode, ErrorName};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall, QueryConfigRequest};
 use esker_rpc::message::own::{
     BalanceResponse, ChangeNodeResponse, MoveReplicaResponse, NodeDeed, NodeFacts, NodeStay,
-    SetMetaReplicasResponse, ShowNodesResponse,
+    RecoverTableResponse, SetMetaReplicasResponse, ShowNodesResponse,
 };
 
 use super::cluster::State;
@@ -65,6 +65,13 @@ pub fn answer(state: &mut State, call: &MetaCall) -> MetaAnswer {
             old_count: 1,
             hint_message: String::new(),
         }),
+        MetaCall::RecoverTable(request) => match state.available(&request.app_name) {
+            Some(_) => MetaAnswer::RecoverTable(RecoverTableResponse {
+                err: ErrorName::OK,
+                ..RecoverTableResponse::default()
+            }),
+            None => refused(ErrorCode::AppNotExist),
+        },
         _ => refused(ErrorCode::HandlerNotFound),
     }
 }

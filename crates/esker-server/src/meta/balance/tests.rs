@@ -411,6 +411,7 @@ impl Drawn {
                         bytes: 0,
                         damage: None,
                         stall: None,
+                        leaderless: None,
                         configuration: leads.then_some(configuration),
                     });
             }

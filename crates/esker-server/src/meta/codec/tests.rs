@@ -4,14 +4,14 @@ use std::fmt::Debug;
 
 use esker_raft::ChangeStep;
 
-use crate::meta::command::{Command, Deed, EnvChange, Wish};
+use crate::meta::command::{Command, Deed, EnvChange, Recover, Wish};
 use crate::meta::directive::{
     Directive, KnownNode, TableFacts, decode_directives, encode_directives,
 };
 use crate::meta::ids::{ClusterId, TableId};
 use crate::meta::outcome::{Cause, Outcome, Refusal};
-use crate::meta::report::{ReplicaReport, Report, Role};
-use crate::meta::rows::{Level, PartitionRow, TableRow, TableStatus};
+use crate::meta::report::{Leaderless, ReplicaReport, Report, Role};
+use crate::meta::rows::{Level, PartitionRow, RecoveryRow, TableRow, TableStatus};
 use crate::meta::trial::{Trial, addresses, new_node, new_table, report};
 
 use super::*;
@@ -99,6 +99,17 @@ fn deeds() -> Vec<Deed> {
             level: Level::Lively,
         },
         Deed::SetMetaReplicas { count: 5 },
+        Deed::Recover {
+            recover: Recover {
+                group: GroupId(8),
+                version: 2,
+                base: ReplicaId(1),
+                node: id,
+            },
+        },
+        Deed::NoteRecovered {
+            groups: vec![(GroupId(1), ReplicaId(2))],
+        },
     ]
 }
 
@@ -121,6 +132,7 @@ fn outcomes() -> Vec<Outcome> {
 fn some_report() -> Report {
     let replica = |configuration: Option<Configuration>, damage: Option<&str>| ReplicaReport {
         stall: None,
+        leaderless: None,
         group: GroupId(1 << 32),
         replica: ReplicaId(2),
         role: match configuration {
@@ -133,11 +145,41 @@ fn some_report() -> Report {
         damage: damage.map(str::to_owned),
         configuration,
     };
+    let leaderless = Leaderless {
+        last_term: 7,
+        last: 8,
+        configuration: members(),
+    };
+    let without = ReplicaReport {
+        leaderless: Some(leaderless),
+        ..replica(None, None)
+    };
     Report {
-        replicas: vec![replica(Some(members()), None), replica(None, Some("a bit"))],
+        asks: 12,
+        replicas: vec![
+            replica(Some(members()), None),
+            replica(None, Some("a bit")),
+            without,
+        ],
         lost: vec![(GroupId(4), ReplicaId(3))],
         ..report(3)
     }
+}
+
+fn newer_directives() -> Vec<Directive> {
+    let (group, replica) = (GroupId(9), ReplicaId(3));
+    vec![
+        Directive::Free {
+            asked: 4,
+            held: vec![GroupId(5), group],
+        },
+        Directive::Recover {
+            group,
+            replica,
+            last: ReplicaId(8),
+        },
+        Directive::Fence { group, replica },
+    ]
 }
 
 fn some_directives() -> Vec<Directive> {
@@ -232,6 +274,8 @@ fn what_travels_is_read_as_it_was_written_or_refused() {
     holds(&some_report(), Report::encode, Report::decode);
     let directives = some_directives();
     holds(&directives, |all| encode_directives(all), decode_directives);
+    let directives = [some_directives(), newer_directives()].concat();
+    holds(&directives, |all| encode_directives(all), decode_directives);
 }
 
 #[test]
@@ -250,6 +294,14 @@ fn every_row_is_read_as_it_was_written_or_refused() {
     holds(&row, |row| encode(1, row), |bytes| decode(1, bytes, 4096));
     let row = &trial.state.nodes[&NodeId(2)];
     holds(row, |row| encode(1, row), |bytes| decode(1, bytes, 4096));
+    let row = RecoveryRow {
+        base: ReplicaId(2),
+        node: NodeId(3),
+        last: ReplicaId(4),
+        decided_ms: 5,
+        is_done: true,
+    };
+    holds(&row, |row| encode(1, row), |bytes| decode(1, bytes, 4096));
     let row = trial.state.cluster.as_ref().expect("begun");
     holds(row, |row| encode(1, row), |bytes| decode(1, bytes, 4096));
 }
@@ -333,5 +385,20 @@ fn bytes_are_what_they_were() {
     assert_eq!(
         hex(&encode_directives(&[facts])),
         "02010000000501000000000000000200000000000000"
+    );
+    // What a node of before reads has a layout that it knows.
+    let groups = vec![(GroupId(1), ReplicaId(2))];
+    let command = Command {
+        unix_ms: 258,
+        deed: Deed::NoteRecovered { groups },
+    };
+    assert_eq!(
+        hex(&command.encode()),
+        "03020100000000000013010000000100000000000000".to_owned() + "0200000000000000"
+    );
+    let (asked, held) = (2, vec![GroupId(1)]);
+    assert_eq!(
+        hex(&encode_directives(&[Directive::Free { asked, held }])),
+        "0301000000080200000000000000010000000100000000000000"
     );
 }

@@ -87,6 +87,7 @@ fn the_newest_term_leads_and_the_newest_members_count() {
         let mut report = report(node.0);
         report.replicas.push(ReplicaReport {
             stall: None,
+            leaderless: None,
             group,
             replica,
             role: Role::Leader,

@@ -70,6 +70,7 @@ impl Walk {
             let leads = *replica == self.known.leader;
             report.replicas.push(ReplicaReport {
                 stall: None,
+                leaderless: None,
                 group: self.id,
                 replica: *replica,
                 role: if leads { Role::Leader } else { Role::Follower },
@@ -280,6 +281,7 @@ fn what_is_under_way_or_not_made_yet_waits() {
     let mut waiting = report(4);
     waiting.replicas.push(ReplicaReport {
         stall: None,
+        leaderless: None,
         group: learner.id,
         replica: ReplicaId(4),
         role: Role::Learner,

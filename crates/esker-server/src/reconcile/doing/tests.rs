@@ -165,3 +165,29 @@ fn lists_are_learned_and_a_stop_is_a_stop() {
         [Action::Stop(_)]
     ));
 }
+
+#[test]
+fn a_group_goes_on_with_the_replica_that_is_meant_and_a_lost_one_goes_whatever_it_knows() {
+    let recover = |replica| Directive::Recover {
+        group: GROUP,
+        replica: ReplicaId(replica),
+        last: ReplicaId(9),
+    };
+    assert!(matches!(
+        told(recover(2), Some(status(2, 1, 5)))[..],
+        [Action::Ask(Ask::GoOnAlone(..))]
+    ));
+    assert!(told(recover(2), Some(status(3, 1, 5))).is_empty());
+    assert!(told(recover(2), None).is_empty());
+    let fence = |group| Directive::Fence {
+        group,
+        replica: ReplicaId(3),
+    };
+    for here in [Some(status(3, 3, 1000)), None] {
+        assert!(matches!(told(fence(GROUP), here)[..], [Action::Purge(_)]));
+    }
+    assert!(told(fence(META), None).is_empty());
+    let (asked, held) = (4, vec![GROUP]);
+    let freed = told(Directive::Free { asked, held }, None);
+    assert!(matches!(&freed[..], [Action::Free(4, held)] if held.contains(&GROUP)));
+}

@@ -26,6 +26,8 @@ struct Bench {
     told: BTreeMap<CallId, Told>,
     /// What the node has made of what it was told.
     made: Vec<(GroupId, ReplicaId)>,
+    /// The number by which its reports ask whether what it holds is free.
+    asks: u64,
 }
 
 fn addresses(port: u16) -> Addresses {
@@ -66,6 +68,7 @@ impl Bench {
             asked: Vec::new(),
             told: BTreeMap::new(),
             made: Vec::new(),
+            asks: 0,
         }
     }
 
@@ -152,6 +155,7 @@ impl Bench {
     fn report(&mut self, id: u64) {
         let member = |&(group, replica): &(GroupId, ReplicaId)| ReplicaReport {
             stall: None,
+            leaderless: None,
             group,
             replica,
             role: Role::Leader,
@@ -174,9 +178,10 @@ impl Bench {
             space_free_bytes: 1 << 29,
             replicas: self.made.iter().chain([&meta]).map(member).collect(),
             lost: Vec::new(),
+            asks: self.asks,
         };
-        self.leading.report(CallId(id), &report, &self.state);
-        self.take();
+        let state = self.state.clone();
+        self.call(|leading, draw| leading.report(CallId(id), &report, &state, draw));
         let Some(Told::Directives(bytes)) = self.told.get(&CallId(id)) else {
             return;
         };
@@ -419,4 +424,70 @@ fn whatever_happens_each_call_is_told_once() {
         assert!(told, "seed {seed}");
         assert!(bench.leading.waits.is_empty() && bench.leading.due.is_empty());
     }
+}
+
+/// The directives that a call was answered with.
+fn directives_of(bench: &Bench, id: u64) -> Vec<Directive> {
+    match bench.told.get(&CallId(id)) {
+        Some(Told::Directives(bytes)) => decode_directives(bytes).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn is_free(directive: &Directive) -> bool {
+    matches!(directive, Directive::Free { .. })
+}
+
+#[test]
+fn a_node_is_freed_by_a_read_that_was_begun_after_it_asked() {
+    let mut bench = Bench::begun();
+    bench.asks = 5;
+    bench.report(1);
+    assert!(!bench.told.contains_key(&CallId(1)), "it looks first");
+    assert!(bench.step(6000));
+    let held = Vec::new();
+    let free = Directive::Free { asked: 5, held };
+    assert!(directives_of(&bench, 1).contains(&free));
+    // What was proposed by then may come behind the read, and be of a replica there.
+    let call = Call::Admin(MetaCall::RecoverTable(Default::default()));
+    let request = RequestId(1 << 40);
+    bench.report(2);
+    bench
+        .leading
+        .waits
+        .insert(request, Wait::Entry(CallId(9), call));
+    assert!(bench.step(6000));
+    assert!(!directives_of(&bench, 2).iter().any(is_free));
+    bench.reply(request, &Reply::Undone, 6000);
+    bench.report(3);
+    assert!(bench.step(6000));
+    assert!(directives_of(&bench, 3).contains(&free));
+}
+
+#[test]
+fn who_was_deposed_meanwhile_frees_nobody() {
+    let mut bench = Bench::begun();
+    bench.asks = 5;
+    bench.report(1);
+    bench.leading.lead(Some(NodeId(4)), false);
+    assert!(bench.step(6000));
+    let told = bench.told.get(&CallId(1));
+    assert_eq!(told, Some(&Told::NotLeader(Some(NodeId(4)))));
+    // It leads again, and has heard nobody in that reign.
+    let mut bench = Bench::begun();
+    bench.asks = 5;
+    bench.report(1);
+    bench.leading.lead(None, false);
+    bench.leading.lead(Some(HERE), true);
+    assert!(bench.step(6000));
+    assert_eq!(directives_of(&bench, 1), []);
+    // The read comes to nothing.
+    let mut bench = Bench::begun();
+    bench.asks = 5;
+    bench.report(1);
+    let Some(Ask::Read { request, .. }) = bench.asked.pop() else {
+        panic!("it looks first");
+    };
+    bench.reply(request, &Reply::Busy, 6000);
+    assert_eq!(directives_of(&bench, 1), []);
 }

@@ -75,7 +75,7 @@ fn node() -> (Db, Replicas, BTreeMap<GroupId, Status>) {
     (db, replicas, statuses)
 }
 
-fn report(reporter: &Reporter) -> Report {
+fn report(reporter: &mut Reporter) -> Report {
     let (db, replicas, statuses) = node();
     let knowledge = Knowledge {
         tables_revision: 6,
@@ -92,7 +92,7 @@ fn report(reporter: &Reporter) -> Report {
 
 #[test]
 fn a_report_has_every_replica_with_its_role() {
-    let report = report(&Reporter::new(home(), &Found::default()));
+    let report = report(&mut Reporter::new(home(), &Found::default()));
     assert_eq!(
         (report.cluster, report.node, report.incarnation),
         (ClusterId(77), NodeId(2), 5)
@@ -131,7 +131,7 @@ fn a_damaged_replica_is_reported_until_it_is_destroyed() {
     let elsewhere = NodeEvent::Damaged(member(30, 4), "a block is damaged".to_owned());
     assert!(reporter.note(&elsewhere));
     assert!(reporter.note(&NodeEvent::Damaged(member(7, 1), "another".to_owned())));
-    let told = report(&reporter).replicas;
+    let told = report(&mut reporter).replicas;
     let damaged: Vec<_> = told.iter().filter(|it| it.damage.is_some()).collect();
     let groups: Vec<_> = damaged.iter().map(|it| it.group.0).collect();
     assert_eq!(groups, [7, 9, 30]);
@@ -141,7 +141,7 @@ fn a_damaged_replica_is_reported_until_it_is_destroyed() {
             .all(|it| it.role == Role::Follower && it.configuration.is_none())
     );
     reporter.note(&NodeEvent::Destroyed(member(30, 4)));
-    assert_eq!(report(&reporter).replicas.len(), 3);
+    assert_eq!(report(&mut reporter).replicas.len(), 3);
 }
 
 #[test]
@@ -161,27 +161,122 @@ fn meta_hears_at_once_of_a_new_leader_and_of_what_goes() {
 #[test]
 fn what_was_destroyed_here_is_told_for_it_is_never_made_again() {
     let mut reporter = Reporter::new(home(), &Found::default());
-    assert_eq!(report(&reporter).lost, []);
+    assert_eq!(report(&mut reporter).lost, []);
     for replica in [3, 5, 4] {
         assert!(reporter.note(&NodeEvent::Destroyed(member(30, replica))));
     }
     reporter.note(&NodeEvent::Destroyed(member(31, 1)));
     let lost = [(GroupId(30), ReplicaId(5)), (GroupId(31), ReplicaId(1))];
-    assert_eq!(report(&reporter).lost, lost);
+    assert_eq!(report(&mut reporter).lost, lost);
 }
 
 #[test]
 fn no_replica_goes_on_while_the_raft_log_has_no_room() {
     let mut reporter = Reporter::new(home(), &Found::default());
-    let stalls = |reporter: &Reporter| {
+    let stalls = |reporter: &mut Reporter| {
         let told = report(reporter).replicas;
         told.into_iter().map(|one| one.stall).collect::<Vec<_>>()
     };
-    assert_eq!(stalls(&reporter), [None, None, None]);
+    assert_eq!(stalls(&mut reporter), [None, None, None]);
     assert!(reporter.set_log_is_full(true), "meta hears of it at once");
     assert!(!reporter.set_log_is_full(true));
     let why = || Some(stall::LOG_HAS_NO_ROOM.to_owned());
-    assert_eq!(stalls(&reporter), [why(), why(), why()]);
+    assert_eq!(stalls(&mut reporter), [why(), why(), why()]);
     assert!(reporter.set_log_is_full(false));
-    assert_eq!(stalls(&reporter), [None, None, None]);
+    assert_eq!(stalls(&mut reporter), [None, None, None]);
+}
+
+#[test]
+fn a_node_asks_until_its_last_report_is_answered() {
+    let found = Found {
+        running: vec![member(0, 1)],
+        ..Found::default()
+    };
+    let mut reporter = Reporter::new(home(), &found);
+    assert_eq!(report(&mut reporter).asks, 0, "meta itself is not held");
+    let running = vec![member(0, 1), member(7, 1)];
+    let mut reporter = Reporter::new(
+        home(),
+        &Found {
+            running,
+            ..Found::default()
+        },
+    );
+    assert!(!reporter.free(0) && reporter.is_holding());
+    let first = report(&mut reporter).asks;
+    let second = report(&mut reporter).asks;
+    assert!(0 < first && first < second);
+    assert!(!reporter.free(first), "that answer was long on its way");
+    assert!(reporter.free(second) && !reporter.is_holding());
+    assert!(!reporter.free(second), "said twice it is no news");
+    assert_eq!(report(&mut reporter).asks, 0);
+}
+
+#[test]
+fn who_has_no_leader_says_what_it_knows() {
+    let (_db, replicas, mut statuses) = node();
+    let status = statuses.get_mut(&GroupId(7)).unwrap();
+    status.leader = None;
+    let members = status.configuration.clone();
+    let mut reporter = Reporter::new(home(), &Found::default());
+    let told = |reporter: &mut Reporter, statuses: &BTreeMap<GroupId, Status>| {
+        let knowledge = Knowledge::default();
+        let report = reporter.report(statuses, &replicas, (&knowledge, Space::default()));
+        report.replicas[0].clone()
+    };
+    let one = told(&mut reporter, &statuses);
+    let leaderless = Leaderless {
+        last_term: 3,
+        last: 41,
+        configuration: members,
+    };
+    assert_eq!(
+        (one.configuration, one.leaderless),
+        (None, Some(leaderless))
+    );
+    // While it goes on alone no entry says who the members are, whether it leads or not.
+    for leader in [None, Some(ReplicaId(1))] {
+        let status = statuses.get_mut(&GroupId(7)).unwrap();
+        (status.leader, status.is_going_alone) = (leader, true);
+        let one = told(&mut reporter, &statuses);
+        assert_eq!((one.configuration, one.leaderless), (None, None));
+        assert_eq!(one.role, Role::Follower);
+    }
+}
+
+#[test]
+fn what_is_known_without_a_leader_has_a_bound_of_its_own() {
+    let voters = [
+        (ReplicaId(1), NodeId(1)),
+        (ReplicaId(2), NodeId(2)),
+        (ReplicaId(3), NodeId(3)),
+    ];
+    let leaderless = Leaderless {
+        last_term: 9,
+        last: 9,
+        configuration: Configuration::first(1, &voters),
+    };
+    let replica = |group| ReplicaReport {
+        leaderless: Some(leaderless.clone()),
+        ..nothing_of(member(group, 1))
+    };
+    let mut replicas: Vec<_> = (1..=25_000).map(replica).collect();
+    limit_leaderless(replicas.iter_mut());
+    let told = replicas
+        .iter()
+        .take_while(|one| one.leaderless.is_some())
+        .count();
+    assert!((2500..4000).contains(&told), "{told}");
+    let rest = &replicas[told..];
+    assert!(
+        rest.iter().all(|one| one.leaderless.is_none()),
+        "the first ones"
+    );
+    let (db, none, statuses) = node();
+    let space = Space::default();
+    let mut reporter = Reporter::new(home(), &Found::default());
+    let report = reporter.report(&statuses, &none, (&Knowledge::default(), space));
+    drop(db);
+    let report = Report { replicas, ..report };
+    assert!(report.encode().len() < crate::meta::limits::REPORT_BYTES_MAX);
 }

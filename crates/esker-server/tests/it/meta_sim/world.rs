@@ -350,6 +350,7 @@ impl World {
             let votes = truth.is_some_and(|truth| truth.members.votes(copy.replica));
             ReplicaReport {
                 stall: None,
+                leaderless: None,
                 group: *group,
                 replica: copy.replica,
                 role: match (leads, votes) {
@@ -376,6 +377,7 @@ impl World {
             space_free_bytes: 500,
             replicas: replicas.collect(),
             lost: node.lost.clone(),
+            asks: 0,
         }
     }
 
@@ -435,6 +437,9 @@ impl World {
                     node.disk.remove(&group);
                     node.destroyed.insert(group, replica);
                 }
+            }
+            Directive::Free { .. } | Directive::Recover { .. } | Directive::Fence { .. } => {
+                panic!("{id:?} is told {directive:?}, and nobody has accepted a loss")
             }
             Directive::Stop { .. } => self.node(id).is_up = false,
         }

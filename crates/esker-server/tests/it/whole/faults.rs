@@ -286,7 +286,8 @@ impl World {
         self.ask_meta(&call);
     }
 
-    fn ask_meta(&mut self, call: &MetaCall) {
+    /// Asks whoever believes to lead meta.
+    pub fn ask_meta(&mut self, call: &MetaCall) {
         for place in &mut self.places {
             let brain = place.node.as_mut().and_then(Node::brain);
             if let Some(brain) = brain.filter(|brain| brain.is_leading()) {

@@ -18,3 +18,4 @@ pub mod wholeness;
 pub mod run;
 mod storms;
 mod planted;
+mod recovering;

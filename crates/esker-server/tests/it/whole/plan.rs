@@ -97,17 +97,6 @@ impl Plan {
         };
         match planted {
             Planted::WipedComesBack => Plan { wipe: 30, ..plan },
-            // It needs two votes in a term with a loss of power between them, before the entries of
-            // the one who won first have come: all lose it at once, and leads change often.
-            Planted::ForgetsVotes => Plan {
-                crash: 100,
-                power_cut: 40,
-                wipe: 0,
-                cut: 15,
-                hand_over: 4,
-                read_promise: Duration::ZERO,
-                ..plan
-            },
             _ => Plan {
                 crash: 100,
                 cut: 40,

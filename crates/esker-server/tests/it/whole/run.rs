@@ -50,7 +50,7 @@ pub fn run(plan: Plan) -> Report {
         world.step();
     }
     world.heal();
-    let healed = heal(&mut world);
+    let healed = become_whole(&mut world);
     let until = world.tick + 200;
     while !world.read_all() {
         assert!(world.tick < until, "rows cannot be read though all is well");
@@ -61,8 +61,8 @@ pub fn run(plan: Plan) -> Report {
     report(&world, healed)
 }
 
-// Steps until nothing is lacking and nobody is owed an answer; how long that took.
-fn heal(world: &mut World) -> u64 {
+/// Steps until nothing is lacking and nobody is owed an answer; how long that took.
+pub fn become_whole(world: &mut World) -> u64 {
     let began = world.tick;
     loop {
         if world.tick.is_multiple_of(10) {

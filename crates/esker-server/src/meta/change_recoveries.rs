@@ -1,0 +1,76 @@
+//! Commands by which a group goes on without most of its voters, as docs/decisions/0033 has it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use esker_raft::{GroupId, ReplicaId};
+
+use crate::meta::command::Recover;
+use crate::meta::ids::META;
+use crate::meta::outcome::{Cause, Outcome, Refusal};
+use crate::meta::rows::{PartitionRow, RecoveryRow};
+use crate::meta::state::State;
+use crate::meta::touched::{Result, Touched};
+
+/// Has a group go on with one replica: it alone is wished, and all others that were ever given are
+/// lost. One that is under way with another base is given up: that one is lost, too.
+pub(crate) fn recover(
+    state: &mut State,
+    recover: &Recover,
+    unix_ms: u64,
+    touched: &mut Touched,
+) -> Result {
+    let (group, base, node) = (recover.group, recover.base, recover.node);
+    let row = state.partitions.get(&group).filter(|_| group != META);
+    let row = row.ok_or_else(|| Refusal::new(Cause::NoTable, "there is no such partition"))?;
+    let is_wished_alone = row.wished.len() == 1 && row.wished.contains_key(&base);
+    let goes_on = state.recoveries.get(&group).filter(|row| !row.is_done);
+    if is_wished_alone && goes_on.is_some_and(|row| row.base == base) {
+        return Ok(Outcome::Done);
+    }
+    if row.version != recover.version || !state.is_settled(group) {
+        let why = "other replicas of the partition are wished since: ask again";
+        return Err(Refusal::new(Cause::Stale, why));
+    }
+    if !(1..=row.replica_max).contains(&base.0) || !state.nodes.contains_key(&node) {
+        let why = format!("there is no {base} on node {}", node.0);
+        return Err(Refusal::new(Cause::BadArgument, why));
+    }
+    let last = ReplicaId(row.replica_max);
+    let row = PartitionRow {
+        version: row.version + 1,
+        replica_max: row.replica_max,
+        first: BTreeMap::new(),
+        unmade: BTreeSet::new(),
+        wished: BTreeMap::from([(base, node)]),
+    };
+    state.partitions.insert(group, row);
+    touched.partition(group);
+    let row = RecoveryRow {
+        base,
+        node,
+        last,
+        decided_ms: unix_ms,
+        is_done: false,
+    };
+    state.recoveries.insert(group, row);
+    touched.recovery(group);
+    Ok(Outcome::Done)
+}
+
+/// Notes that groups have gone on with these replicas; what is not so or is known changes nothing.
+pub(crate) fn note_recovered(
+    state: &mut State,
+    groups: &[(GroupId, ReplicaId)],
+    touched: &mut Touched,
+) -> Outcome {
+    for (group, base) in groups {
+        if let Some(row) = state.recoveries.get_mut(group)
+            && row.base == *base
+            && !row.is_done
+        {
+            row.is_done = true;
+            touched.recovery(*group);
+        }
+    }
+    Outcome::Done
+}

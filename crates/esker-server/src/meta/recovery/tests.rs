@@ -1,0 +1,497 @@
+//! Who goes on, who is told so and when, and what nobody is told too early.
+
+use super::*;
+use crate::meta::ids::TableId;
+use crate::meta::notices::Notices;
+use crate::meta::outcome::{Cause, Outcome};
+use crate::meta::plan::directives;
+use crate::meta::repair::repairs;
+use crate::meta::trial::{Trial, UNIX_MS, group, new_table};
+
+/// A table of one partition with three replicas, on five nodes; and where these are.
+fn partition() -> (Trial, GroupId, Vec<(ReplicaId, NodeId)>) {
+    let mut trial = Trial::new(5);
+    let table = trial.table(new_table("t", 1, 3));
+    let id = group(table.0, 0);
+    trial.rounds(2);
+    let nodes = trial.state.partitions[&id].wished.clone();
+    (trial, id, nodes.into_iter().collect())
+}
+
+/// Nobody leads the replica on a node any more; its log ends there.
+fn leaderless(trial: &mut Trial, id: GroupId, node: NodeId, (last_term, last): (u64, u64)) {
+    let members = trial
+        .live
+        .group(id)
+        .expect("it was led")
+        .configuration
+        .clone();
+    let replica = trial.replica(node, id).expect("it is there");
+    replica.role = Role::Follower;
+    replica.configuration = None;
+    replica.leaderless = Some(Leaderless {
+        last_term,
+        last,
+        configuration: members,
+    });
+}
+
+/// The nodes of all replicas but the first so many are dead, and those left know no leader.
+fn lose(trial: &mut Trial, id: GroupId, replicas: &[(ReplicaId, NodeId)], left: usize) {
+    for (at, (_, node)) in replicas.iter().enumerate() {
+        match at < left {
+            true => leaderless(trial, id, *node, (5, 9)),
+            false => drop(trial.reports.remove(node)),
+        }
+    }
+}
+
+fn seconds(trial: &mut Trial, count: usize) {
+    (0..count).for_each(|_| trial.hear());
+}
+
+fn waits(trial: &Trial, id: GroupId) -> String {
+    match verdict(&trial.state, &trial.live, id) {
+        Verdict::Waits(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn lost(trial: &Trial, id: GroupId) -> Recover {
+    match verdict(&trial.state, &trial.live, id) {
+        Verdict::Lost(recover, _) => recover,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn told_to(trial: &Trial, node: NodeId) -> Vec<Directive> {
+    let report = &trial.reports[&node];
+    let told = directives(&trial.state, &trial.live, report).into_iter();
+    let is_of_recovery = |it: &Directive| {
+        matches!(
+            it,
+            Directive::Recover { .. } | Directive::Fence { .. } | Directive::Destroy { .. }
+        )
+    };
+    told.filter(is_of_recovery).collect()
+}
+
+/// The replica on a node leads, alone, by an entry.
+fn leads_alone(trial: &mut Trial, id: GroupId, (base, node): (ReplicaId, NodeId)) {
+    let last = trial.state.recoveries[&id].last;
+    let one = trial.replica(node, id).expect("it is there");
+    one.role = Role::Leader;
+    (one.term, one.applied, one.leaderless) = (1 << 20, 20, None);
+    one.configuration = Some(Configuration {
+        replica_max: last.0,
+        ..Configuration::first(20, &[(base, node)])
+    });
+}
+
+#[test]
+fn a_group_goes_on_with_the_replica_that_is_left() {
+    let (mut trial, id, replicas) = partition();
+    assert_eq!(verdict(&trial.state, &trial.live, id), Verdict::Led);
+    lose(&mut trial, id, &replicas, 1);
+    seconds(&mut trial, 6);
+    assert!(waits(&trial, id).contains("may be on its way"));
+    seconds(&mut trial, 4);
+    let recover = lost(&trial, id);
+    assert_eq!((recover.base, recover.node), replicas[0]);
+    // Another leader of meta has heard nobody yet, and then not the silence.
+    let mut live = Live::new();
+    for second in 0..10 {
+        let Verdict::Waits(why) = verdict(&trial.state, &live, id) else {
+            panic!("second {second}");
+        };
+        assert!(why.contains("not all nodes were heard") || why.contains("may be on its way"));
+        live.pass(1000);
+        for report in trial.reports.values() {
+            live.hear(&trial.state, report);
+        }
+    }
+    assert!(matches!(
+        verdict(&trial.state, &live, id),
+        Verdict::Lost(..)
+    ));
+}
+
+#[test]
+fn who_has_a_majority_or_a_leader_is_not_given_up() {
+    let (mut trial, id, replicas) = partition();
+    lose(&mut trial, id, &replicas, 2);
+    seconds(&mut trial, 12);
+    assert!(waits(&trial, id).contains("elect by themselves"));
+    // One of them stands still for want of room: it may go on later.
+    let stall = Some("its disk is full".to_owned());
+    trial.replica(replicas[1].1, id).expect("it is there").stall = stall;
+    seconds(&mut trial, 1);
+    assert!(waits(&trial, id).contains("elect by themselves"));
+    // One has a leader that meta does not hear.
+    trial
+        .replica(replicas[0].1, id)
+        .expect("it is there")
+        .leaderless = None;
+    seconds(&mut trial, 1);
+    assert!(waits(&trial, id).contains("has not said that nobody leads"));
+    let (mut trial, id, replicas) = partition();
+    lose(&mut trial, id, &replicas, 0);
+    seconds(&mut trial, 12);
+    assert!(waits(&trial, id).contains("no sound replica"));
+    let meta = verdict(&trial.state, &trial.live, META);
+    assert!(matches!(meta, Verdict::Waits(_)));
+}
+
+#[test]
+fn the_longest_log_of_the_newest_members_goes_on() {
+    let (mut trial, id, replicas) = partition();
+    let mut table = trial.state.partitions[&id].clone();
+    lose(&mut trial, id, &replicas, 1);
+    // Two more were members once, and one of them is none by what the others know.
+    let nodes: Vec<NodeId> = (1..=5).map(NodeId).collect();
+    let free = nodes
+        .iter()
+        .filter(|node| !replicas.iter().any(|one| one.1 == **node));
+    let free: Vec<NodeId> = free.copied().collect();
+    table.replica_max = 5;
+    trial.state.partitions.insert(id, table);
+    let members = |version, all: &[(ReplicaId, NodeId)]| Configuration {
+        replica_max: 5,
+        ..Configuration::first(version, all)
+    };
+    let (fourth, fifth) = ((ReplicaId(4), free[0]), (ReplicaId(5), free[1]));
+    let newest = members(30, &[replicas[0], fourth, replicas[1], replicas[2]]);
+    let older = members(25, &[fifth, replicas[0], replicas[1], replicas[2]]);
+    let mut put = |(replica, node), configuration: &Configuration, ends| {
+        trial.put(node, id, replica, None);
+        let (last_term, last) = ends;
+        let one = trial.replica(node, id).expect("it was put");
+        one.leaderless = Some(Leaderless {
+            last_term,
+            last,
+            configuration: configuration.clone(),
+        });
+    };
+    put(fourth, &newest, (6, 40));
+    put(fifth, &older, (9, 90));
+    let first = trial.replica(replicas[0].1, id).expect("it is there");
+    first.leaderless = Some(Leaderless {
+        last_term: 6,
+        last: 41,
+        configuration: older.clone(),
+    });
+    seconds(&mut trial, 12);
+    // Two of four are no majority. The first one's configuration is older, and its log is longer.
+    assert_eq!(lost(&trial, id).base, replicas[0].0);
+    // Who has most is waited for, and nobody else takes its place.
+    let stall = Some("its disk is full".to_owned());
+    trial.replica(replicas[0].1, id).expect("it is there").stall = stall;
+    seconds(&mut trial, 1);
+    assert!(waits(&trial, id).contains("its disk is full"));
+    let first = trial.replica(replicas[0].1, id).expect("it is there");
+    first.damage = Some("a bit".to_owned());
+    seconds(&mut trial, 1);
+    assert_eq!(lost(&trial, id).base, fourth.0);
+}
+
+#[test]
+fn one_report_without_a_replica_is_no_loss() {
+    let (mut trial, id, replicas) = partition();
+    lose(&mut trial, id, &replicas, 1);
+    trial
+        .reports
+        .insert(replicas[1].1, crate::meta::trial::report(replicas[1].1.0));
+    seconds(&mut trial, 12);
+    assert!(matches!(
+        verdict(&trial.state, &trial.live, id),
+        Verdict::Lost(..)
+    ));
+    // It has it again for a moment.
+    trial.put(replicas[1].1, id, replicas[1].0, None);
+    let members = trial
+        .live
+        .group(id)
+        .expect("it was led")
+        .configuration
+        .clone();
+    trial.replica(replicas[1].1, id).expect("put").leaderless = Some(Leaderless {
+        last_term: 5,
+        last: 9,
+        configuration: members,
+    });
+    seconds(&mut trial, 1);
+    assert!(waits(&trial, id).contains("elect by themselves"));
+    trial
+        .reports
+        .insert(replicas[1].1, crate::meta::trial::report(replicas[1].1.0));
+    seconds(&mut trial, 1);
+    assert!(waits(&trial, id).contains("has not said yet what became"));
+    seconds(&mut trial, 1);
+    assert_eq!(lost(&trial, id).base, replicas[0].0);
+}
+
+/// A partition of which a loss was accepted; its second survivor is its last one.
+fn accepted() -> (Trial, GroupId, Vec<(ReplicaId, NodeId)>) {
+    let (mut trial, id, replicas) = partition();
+    lose(&mut trial, id, &replicas, 1);
+    seconds(&mut trial, 12);
+    let recover = lost(&trial, id);
+    trial.done(Deed::Recover { recover });
+    (trial, id, replicas)
+}
+
+#[test]
+fn the_entry_is_of_what_was_decided() {
+    let (mut trial, id, replicas) = partition();
+    lose(&mut trial, id, &replicas, 1);
+    seconds(&mut trial, 12);
+    let recover = lost(&trial, id);
+    let other = |change: fn(&mut Recover)| {
+        let mut other = recover.clone();
+        change(&mut other);
+        Deed::Recover { recover: other }
+    };
+    assert_eq!(trial.refused(other(|it| it.version += 1)), Cause::Stale);
+    assert_eq!(trial.refused(other(|it| it.group = META)), Cause::NoTable);
+    assert_eq!(trial.refused(other(|it| it.base.0 = 9)), Cause::BadArgument);
+    assert_eq!(trial.refused(other(|it| it.node.0 = 9)), Cause::BadArgument);
+    trial.done(Deed::Recover {
+        recover: recover.clone(),
+    });
+    let row = &trial.state.recoveries[&id];
+    assert_eq!(
+        (row.base, row.last, row.is_done),
+        (replicas[0].0, ReplicaId(3), false)
+    );
+    assert_eq!(row.decided_ms, UNIX_MS);
+    let wished: Vec<_> = trial.state.partitions[&id]
+        .wished
+        .clone()
+        .into_iter()
+        .collect();
+    assert_eq!(wished, replicas[..1]);
+    // Said again it changes nothing.
+    let before = trial.state.clone();
+    assert_eq!(trial.apply(Deed::Recover { recover }), Outcome::Done);
+    assert_eq!(trial.state, before);
+    // A lost one is never wished again.
+    let wish = crate::meta::command::Wish {
+        group: id,
+        version: trial.state.partitions[&id].version,
+        add: Vec::new(),
+        adopt: vec![replicas[1]],
+        drop: Vec::new(),
+    };
+    assert_eq!(trial.refused(Deed::Wish { wish }), Cause::BadArgument);
+    // With its table the row goes.
+    trial.done(Deed::DropTable {
+        name: "t".into(),
+        reserve_s: 1,
+        or_absent: false,
+    });
+    let table = TableId(1);
+    let command = crate::meta::command::Command {
+        unix_ms: UNIX_MS + 1_000_000_000,
+        deed: Deed::ForgetTable { table },
+    };
+    trial.apply_command(&command);
+    assert!(trial.state.recoveries.is_empty());
+}
+
+#[test]
+fn the_base_is_told_until_an_entry_says_that_it_has_gone_on() {
+    let (mut trial, id, replicas) = accepted();
+    let (base, node) = replicas[0];
+    let last = ReplicaId(3);
+    let recover = Directive::Recover {
+        group: id,
+        replica: base,
+        last,
+    };
+    assert_eq!(told_to(&trial, node), std::slice::from_ref(&recover));
+    assert_eq!(
+        verdict(&trial.state, &trial.live, id),
+        Verdict::GoesOn(base, node)
+    );
+    // It leads, and no entry of its own says yet who the members are.
+    let one = trial.replica(node, id).expect("it is there");
+    (one.role, one.leaderless) = (Role::Follower, None);
+    seconds(&mut trial, 1);
+    assert_eq!(told_to(&trial, node), [recover]);
+    leads_alone(&mut trial, id, (base, node));
+    seconds(&mut trial, 1);
+    assert_eq!(told_to(&trial, node), []);
+    let mut notices = Notices::default();
+    let said = notices.look(&trial.state, &trial.live);
+    assert!(said.iter().any(|line| line.contains("is to go on alone")));
+    let due = repairs(&trial.state, &trial.live, UNIX_MS);
+    let noted = due
+        .iter()
+        .find(|it| matches!(it.deed, Deed::NoteRecovered { .. }));
+    trial.apply_command(noted.expect("it is due"));
+    assert!(trial.state.recoveries[&id].is_done);
+    let said = notices.look(&trial.state, &trial.live);
+    assert!(said.iter().any(|line| line.contains("has gone on with")));
+    assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+    assert_eq!(verdict(&trial.state, &trial.live, id), Verdict::Led);
+    // Restarted it is told nothing, and is the one.
+    leaderless_alone(&mut trial, id, (base, node));
+    seconds(&mut trial, 1);
+    assert_eq!(told_to(&trial, node), []);
+}
+
+fn leaderless_alone(trial: &mut Trial, id: GroupId, (_, node): (ReplicaId, NodeId)) {
+    let one = trial.replica(node, id).expect("it is there");
+    (one.role, one.configuration) = (Role::Follower, None);
+}
+
+/// The node with a lost replica is back.
+fn comes_back(trial: &mut Trial, id: GroupId, (replica, node): (ReplicaId, NodeId)) {
+    trial
+        .reports
+        .insert(node, crate::meta::trial::report(node.0));
+    trial.put(node, id, replica, None);
+    let report = trial.reports.get_mut(&node).expect("a node");
+    (report.incarnation, report.asks) = (2, 7);
+}
+
+#[test]
+fn a_lost_replica_goes_once_another_one_has_led_without_it() {
+    let (mut trial, id, replicas) = accepted();
+    let (base, node) = replicas[0];
+    let back = replicas[1];
+    comes_back(&mut trial, id, back);
+    seconds(&mut trial, 2);
+    assert_eq!(told_to(&trial, back.1), [], "the base has not led");
+    leads_alone(&mut trial, id, (base, node));
+    seconds(&mut trial, 1);
+    assert_eq!(told_to(&trial, back.1), [], "and no entry says so");
+    let groups = vec![(id, base)];
+    trial.done(Deed::NoteRecovered { groups });
+    let fence = Directive::Fence {
+        group: id,
+        replica: back.0,
+    };
+    assert_eq!(told_to(&trial, back.1), std::slice::from_ref(&fence));
+    // The base does not go on: the lost one may be the last copy that does.
+    trial.replica(node, id).expect("it is there").stall = Some("a full disk".to_owned());
+    seconds(&mut trial, 1);
+    assert_eq!(told_to(&trial, back.1), []);
+    let one = trial.replica(node, id).expect("it is there");
+    one.stall = None;
+    seconds(&mut trial, 1);
+    assert_eq!(told_to(&trial, back.1), [fence]);
+    leaderless_alone(&mut trial, id, (base, node));
+    seconds(&mut trial, 1);
+    assert_eq!(told_to(&trial, back.1), [], "nobody leads");
+}
+
+#[test]
+fn the_word_of_who_was_lost_and_what_was_known_before_is_over() {
+    let (mut trial, id, replicas) = partition();
+    // The last leader had a newer configuration than the base will ever have.
+    let known = trial.live.group(id).expect("it is led").clone();
+    let dead = trial.replica(known.node, id).expect("it leads");
+    dead.term = 1 << 30;
+    dead.configuration.as_mut().expect("it leads").version = 1000;
+    trial.hear();
+    let left: Vec<_> = replicas
+        .iter()
+        .filter(|one| one.1 != known.node)
+        .copied()
+        .collect();
+    let order = [left[0], left[1], (known.leader, known.node)];
+    lose(&mut trial, id, &order, 1);
+    seconds(&mut trial, 12);
+    let recover = lost(&trial, id);
+    assert_eq!((recover.base, recover.node), left[0]);
+    trial.done(Deed::Recover { recover });
+    leads_alone(&mut trial, id, left[0]);
+    seconds(&mut trial, 1);
+    let led = trial.live.led_group(id).expect("the base leads");
+    assert_eq!((led.leader, led.configuration.version), (left[0].0, 20));
+    // The dead leader is not dead, and says so.
+    comes_back(&mut trial, id, (known.leader, known.node));
+    let dead = trial.replica(known.node, id).expect("it was put");
+    (dead.role, dead.term) = (Role::Leader, 1 << 40);
+    dead.configuration = Some(known.configuration);
+    seconds(&mut trial, 1);
+    let led = trial.live.led_group(id).expect("the base leads");
+    assert_eq!(led.leader, left[0].0);
+}
+
+#[test]
+fn who_asks_is_freed_but_for_groups_that_go_on_without_it() {
+    let (mut trial, id, replicas) = accepted();
+    let (base, node) = replicas[0];
+    let free =
+        |trial: &Trial, node: NodeId| freed(&trial.state, &trial.live, &trial.reports[&node]);
+    assert_eq!(free(&trial, node), None, "it does not ask");
+    trial.reports.get_mut(&node).expect("a node").asks = 3;
+    assert_eq!(free(&trial, node), None, "that report was not taken");
+    seconds(&mut trial, 1);
+    let but = |asked, held: &[GroupId]| {
+        Some(Directive::Free {
+            asked,
+            held: held.to_vec(),
+        })
+    };
+    assert_eq!(
+        free(&trial, node),
+        but(3, &[id]),
+        "it is told to go on first"
+    );
+    comes_back(&mut trial, id, replicas[1]);
+    seconds(&mut trial, 1);
+    assert_eq!(free(&trial, replicas[1].1), but(7, &[id]));
+    leads_alone(&mut trial, id, (base, node));
+    let groups = vec![(id, base)];
+    trial.done(Deed::NoteRecovered { groups });
+    assert_eq!(free(&trial, node), but(3, &[]));
+    assert_eq!(free(&trial, replicas[1].1), but(7, &[id]));
+    // A later process of that node was heard.
+    let mut older = trial.reports[&replicas[1].1].clone();
+    older.incarnation = 1;
+    assert_eq!(freed(&trial.state, &trial.live, &older), None);
+    older.cluster.0 += 1;
+    assert_eq!(freed(&trial.state, &trial.live, &older), None);
+}
+
+#[test]
+fn one_that_was_to_go_on_and_is_gone_is_given_up_for_another() {
+    let (mut trial, id, replicas) = partition();
+    let kept = trial.reports.clone();
+    lose(&mut trial, id, &replicas, 1);
+    seconds(&mut trial, 12);
+    let recover = lost(&trial, id);
+    trial.done(Deed::Recover { recover });
+    // It dies as well, and another one is back.
+    trial.reports.remove(&replicas[0].1);
+    trial
+        .reports
+        .insert(replicas[1].1, kept[&replicas[1].1].clone());
+    leaderless(&mut trial, id, replicas[1].1, (5, 8));
+    seconds(&mut trial, 12);
+    let recover = lost(&trial, id);
+    assert_eq!((recover.base, recover.node), replicas[1]);
+    trial.done(Deed::Recover { recover });
+    assert!(trial.state.is_lost(id, replicas[0].0) && !trial.state.is_lost(id, replicas[1].0));
+    leads_alone(&mut trial, id, replicas[1]);
+    let groups = vec![(id, replicas[1].0), (id, replicas[0].0)];
+    trial.done(Deed::NoteRecovered { groups });
+    assert!(trial.state.recoveries[&id].is_done);
+    // From then on the first one is none of the group, also where nobody else is left.
+    comes_back(&mut trial, id, replicas[0]);
+    leaderless_with(&mut trial, id, replicas[0]);
+    trial.reports.remove(&replicas[1].1);
+    seconds(&mut trial, 12);
+    assert!(waits(&trial, id).contains("no sound replica"));
+}
+
+fn leaderless_with(trial: &mut Trial, id: GroupId, (replica, node): (ReplicaId, NodeId)) {
+    trial.replica(node, id).expect("it is there").leaderless = Some(Leaderless {
+        last_term: 9,
+        last: 99,
+        configuration: Configuration::first(1, &[(replica, node)]),
+    });
+}
