@@ -22,6 +22,7 @@ use crate::remote::keys::whole_seconds;
 use crate::remote::link::{Link, shown};
 use crate::remote::nodes::{facts, note, unix_ms};
 use crate::remote::placing::{address, health, replica_count, secondaries, spell};
+use crate::remote::recovering::{Recover, recover};
 use crate::remote::refusal::{change_failure, is_no_table, is_nonsense};
 use crate::remote::stalls::stalls;
 use crate::remote::waiting::wait_for;
@@ -40,6 +41,7 @@ Examples:
   esker table unset ships default_ttl                 none any more
   esker table compact ships --wait                    drop what was overwritten, at every replica
   esker table rename ships boats
+  esker table recover boats                           what has lost most of its replicas
   esker table drop boats --yes                        it can be recalled for a week
   esker table list --dropped                          what can be recalled, with its numbers
   esker table recall boats --as ships                 back again, by name or by number
@@ -82,6 +84,8 @@ enum Action {
         #[arg(long)]
         wait: bool,
     },
+    /// Have partitions go on that lost most of their replicas for ever
+    Recover(Recover),
     /// Drop one with all that it holds
     Drop {
         /// Its name
@@ -140,6 +144,7 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
         Action::List { dropped } => list(shared, &link, *dropped),
         Action::Describe { name } => describe(shared, &link, name),
         Action::Compact { name, wait } => compact(shared, &link, name, *wait),
+        Action::Recover(args) => recover(shared, &link, args),
         Action::Drop { name, yes, keep } => drop_one(shared, &link, name, (*yes, *keep)),
         Action::Recall { table, name } => recall(shared, &link, table, name.as_deref()),
         Action::Rename { old, new } => {
@@ -342,6 +347,21 @@ fn notes(link: &Link, name: &str, partitions: &[PartitionConfiguration]) -> Outc
     let silent = nodes.iter().filter(|one| !is_whole && !one.is_alive);
     let mut notes: Vec<String> = silent.filter_map(|one| note(one, now_ms)).collect();
     notes.append(&mut stalls(&nodes, name));
+    // The last leader is told of until another one leads. Whoever does not know the call, as
+    // Pegasus, or cannot say it now, has nothing to say of that.
+    let leaderless = match is_whole || nodes.is_empty() {
+        true => Vec::new(),
+        false => link
+            .attempt(link.admin().leaderless(name))
+            .unwrap_or_default(),
+    };
+    if !leaderless.is_empty() {
+        notes.push(format!(
+            "without a leader: {}; `esker table recover {}` says why, and what can be done",
+            counted(leaderless.len() as u64, "partition"),
+            shown(name)
+        ));
+    }
     Ok(notes)
 }
 

@@ -16,13 +16,13 @@ const SOON: Duration = Duration::from_secs(120);
 const SHIPS: u32 = 200;
 
 /// The cluster of a test, which ends with it.
-struct Cluster {
-    bench: Bench,
+pub struct Cluster {
+    pub bench: Bench,
     metas: String,
 }
 
 impl Cluster {
-    fn start() -> Cluster {
+    pub fn start() -> Cluster {
         let bench = Bench::new();
         let ran = bench.ok(&[
             "cluster",
@@ -59,23 +59,23 @@ impl Cluster {
         self.metas = metas.collect::<Vec<_>>().join(",");
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    pub fn run(&self, words: &[&str]) -> Ran {
         let mut command = self.bench.command(words);
         command.env("ESKER_META", &self.metas);
         self.bench.feed_command(command, b"")
     }
 
     #[track_caller]
-    fn ok(&self, words: &[&str]) -> Ran {
+    pub fn ok(&self, words: &[&str]) -> Ran {
         self.run(words).exits(0)
     }
 
-    fn command(&self, words: &[&str]) -> Ran {
+    pub fn command(&self, words: &[&str]) -> Ran {
         self.bench
             .ok(&[&["cluster", "--dir", "cluster"], words].concat())
     }
 
-    fn nodes(&self) -> Vec<Value> {
+    pub fn nodes(&self) -> Vec<Value> {
         let told = self
             .ok(&["node", "list", "--json", "--timeout", "20s"])
             .json();
@@ -100,7 +100,7 @@ impl Cluster {
 
     /// Runs a command until it ends well, or for so long that it never will.
     #[track_caller]
-    fn until_ok(&self, words: &[&str]) -> Ran {
+    pub fn until_ok(&self, words: &[&str]) -> Ran {
         let began = Instant::now();
         loop {
             let ran = self.run(words);
@@ -114,7 +114,7 @@ impl Cluster {
 
     /// Looks until it is so.
     #[track_caller]
-    fn until(&self, what: &str, is_so: impl Fn(&Cluster) -> bool) {
+    pub fn until(&self, what: &str, is_so: impl Fn(&Cluster) -> bool) {
         let began = Instant::now();
         while !is_so(self) {
             assert!(began.elapsed() < SOON, "never: {what}: {:?}", self.nodes());
@@ -122,7 +122,7 @@ impl Cluster {
     }
 
     /// Whether each partition has all of its replicas.
-    fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         let told = self.run(&["table", "describe", "ships", "--json"]);
         told.code == 0 && {
             let told = told.json();
@@ -160,7 +160,7 @@ impl Cluster {
         spread(&leads) <= 1 && spread(&replicas) <= 1
     }
 
-    fn write_ships(&self) {
+    pub fn write_ships(&self) {
         block(async {
             let table = self.client().table("ships").await.unwrap();
             for ship in 0..SHIPS {
@@ -173,7 +173,7 @@ impl Cluster {
         });
     }
 
-    fn read_ships(&self) {
+    pub fn read_ships(&self) {
         block(async {
             let table = self.client().table("ships").await.unwrap();
             for ship in 0..SHIPS {

@@ -47,6 +47,7 @@ mod cluster_metas;
 mod cluster_disk;
 mod cluster_examples;
 mod cluster_nodes;
+mod cluster_recover;
 mod cluster_watch;
 mod service_scenario;
 mod nemesis;
