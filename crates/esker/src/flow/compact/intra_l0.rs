@@ -67,7 +67,8 @@ impl CompactionPicker<'_> {
         let newest = l0.iter().rposition(|run| !self.is_idle(run))? + 1;
         let older = l0.get(newest..)?;
         let is_worth = l0_score(older, self.options) >= 1.0;
-        is_worth.then(|| self.merge_down(older, targets))?
+        let upper = Input::of_l0(older);
+        is_worth.then(|| self.merge_down(upper, targets, CompactionReason::Runs))?
     }
 
     fn is_idle(&self, run: &Run) -> bool {

@@ -13,7 +13,6 @@ use crate::flow::compact::plan::{Claim, Input, Plan, ends_before, hull};
 use crate::flow::compact::score::{Targets, scores, targets};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
-use crate::store::version::run::Run;
 
 /// What the strategy looks at.
 pub struct CompactionPicker<'a> {
@@ -219,24 +218,21 @@ impl CompactionPicker<'_> {
                 CompactionReason::Runs,
             );
         }
-        self.merge_down(self.levels.l0(), targets)
+        let all = Input::of_l0(self.levels.l0());
+        self.merge_down(all, targets, CompactionReason::Runs)
     }
 
-    /// The oldest runs of level 0, merged into the base level.
+    /// Files of level 0, older ones of whose keys lie below already, merged into the base level.
     pub(in crate::flow::compact) fn merge_down(
         &self,
-        oldest: &[Run],
+        upper: Input,
         targets: &Targets,
+        reason: CompactionReason,
     ) -> Option<Plan> {
-        let mut inputs = vec![Input::of_l0(oldest)];
+        let mut inputs = vec![upper];
         let below = self.in_run(targets.base, &hull(self.comparator, &inputs)?);
         inputs.extend(below);
-        self.if_idle(
-            inputs,
-            targets.base,
-            CompactionKind::Merge,
-            CompactionReason::Runs,
-        )
+        self.if_idle(inputs, targets.base, CompactionKind::Merge, reason)
     }
 
     /// What puts level 0 out of the readers' way.

@@ -10,7 +10,7 @@ use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::ids::Level;
 use crate::base::types::range::KeyRange;
 use crate::flow::compact::leveled::CompactionPicker;
-use crate::flow::compact::plan::{Input, Plan, hull};
+use crate::flow::compact::plan::{Input, Plan};
 use crate::flow::compact::score::{Targets, targets};
 use crate::flow::output::SEARCHABLE_FILE_FACTOR;
 use crate::store::version::file::FileRecord;
@@ -247,13 +247,12 @@ impl CompactionPicker<'_> {
         }
         // Without anything compressed it is merged in blocks, however much it is.
         let is_piece = sum(upper.files(), raw_bytes) <= piece_bytes(self.file_size_bytes);
-        let plan = match is_piece || !has_searchable(&whole) {
-            true => whole,
-            false => self.pick_oldest_piece(&targets)?,
-        };
+        if !is_piece && has_searchable(&whole) {
+            return self.pick_oldest_piece(&targets);
+        }
         Some(Plan {
             reason: CompactionReason::Recompression,
-            ..plan
+            ..whole
         })
     }
 
@@ -268,22 +267,14 @@ impl CompactionPicker<'_> {
             bytes <= bytes_max
         });
         let (newer, oldest) = l0.split_at(l0.len() - fitting.count());
-        if !oldest.is_empty() {
-            return self.merge_down(oldest, targets);
-        }
-        let upper = Input {
-            level: Level::ZERO,
-            runs: vec![self.first_piece(newer.last()?.files().iter())],
+        let upper = match oldest.is_empty() {
+            false => Input::of_l0(oldest),
+            true => Input {
+                level: Level::ZERO,
+                runs: vec![self.first_piece(newer.last()?.files().iter())],
+            },
         };
-        let mut inputs = vec![upper];
-        let below = self.in_run(targets.base, &hull(self.comparator, &inputs)?);
-        inputs.extend(below);
-        self.if_idle(
-            inputs,
-            targets.base,
-            CompactionKind::Merge,
-            CompactionReason::Recompression,
-        )
+        self.merge_down(upper, targets, CompactionReason::Recompression)
     }
 
     // Neighbours that are compressed and small, to be one file: each has a copy of the dictionary.
