@@ -161,6 +161,16 @@ impl IndexBlock {
         std::mem::size_of::<IndexBlock>() + self.keys.len() + numbers + self.len() * fixed
     }
 
+    /// Whether no separator is before the one before it, as every search relies on.
+    pub fn is_ascending(&self, comparator: &Comparator) -> bool {
+        let trailer = |index: usize| self.trailers.get(index).copied().unwrap_or(0);
+        (1..self.len()).all(|index| {
+            let by_key = comparator.compare(self.key(index - 1), self.key(index));
+            // A larger trailer is an earlier entry of the same key.
+            by_key.then_with(|| trailer(index).cmp(&trailer(index - 1))) != Ordering::Greater
+        })
+    }
+
     /// Number of the first block whose separator is not before the internal key of `user_key`
     /// and the raw `trailer`; the number of blocks when there is none.
     pub fn first_not_before(
