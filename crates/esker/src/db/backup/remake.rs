@@ -127,7 +127,7 @@ impl Job<'_> {
     }
 
     fn count_sound(&mut self, version: &Version, sorted: &Sorted) {
-        for (id, state) in &version.keyspaces {
+        for (id, state) in version.keyspaces.iter() {
             let mut kept = KeptKeyspace {
                 name: state.name.to_string(),
                 ..KeptKeyspace::default()

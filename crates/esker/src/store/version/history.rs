@@ -22,8 +22,9 @@ use crate::store::version::state::Version;
 /// current version is replaced: whoever asks for the files in use sees each `Levels` either in
 /// the current version or among the older ones.
 ///
-/// Cost of installing: one comparison of pointers for each keyspace; only levels that an edit
-/// changed or dropped join the older ones.
+/// Cost of installing: one comparison of pointers for each part of the keyspaces, and for each
+/// keyspace of a part that an edit changed; only levels that it changed or dropped join the older
+/// ones.
 #[derive(Debug)]
 pub struct History {
     current: ArcSwap<Version>,
@@ -97,14 +98,13 @@ impl History {
     fn replace(&self, older: &mut Vec<Weak<Levels>>, next: Arc<Version>) {
         let last = self.current.swap(Arc::clone(&next));
         older.retain(|levels| levels.strong_count() > 0);
-        // Side by side: there may be thousands, and every edit leads here.
-        let mut now = next.keyspaces.iter().peekable();
-        let left = last.keyspaces.iter().filter(|(id, state)| {
-            while now.next_if(|(other, _)| other < id).is_some() {}
-            let same = now.next_if(|(other, _)| other == id);
-            !same.is_some_and(|(_, now)| Arc::ptr_eq(&now.levels, &state.levels))
+        // There may be thousands, and every edit leads here.
+        let changed = last.keyspaces.not_shared_with(&next.keyspaces);
+        let left = changed.filter(|state| {
+            let now = next.keyspaces.get(&state.id);
+            !now.is_some_and(|now| Arc::ptr_eq(&now.levels, &state.levels))
         });
-        older.extend(left.map(|(_, state)| Arc::downgrade(&state.levels)));
+        older.extend(left.map(|state| Arc::downgrade(&state.levels)));
     }
 
     // The list is a cache of pointers: a panic elsewhere cannot have left it half changed.

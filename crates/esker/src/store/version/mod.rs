@@ -21,6 +21,7 @@ pub mod edit;
 pub mod format;
 pub mod encode;
 pub mod decode;
+pub mod keyspace_map;
 pub mod state;
 pub mod needed_format;
 pub mod apply;

@@ -112,9 +112,10 @@ impl Remains {
     /// Notes that a keyspace has that name, or had it. Two never have one name at a time, and
     /// numbers are given out in order: so of two the older one was dropped.
     pub fn note_name(&mut self, id: KeyspaceId, name: &str) {
-        let mut known = self.version.keyspaces.values();
-        let holder = known.find(|state| *state.name == *name);
-        if let Some(holder) = holder.map(|state| state.id).filter(|holder| *holder != id) {
+        let mut known = self.version.keyspaces.iter();
+        let holder = known.find_map(|(id, state)| (*state.name == *name).then_some(*id));
+        drop(known);
+        if let Some(holder) = holder.filter(|holder| *holder != id) {
             self.drop_keyspace(holder.min(id));
         }
     }

@@ -14,6 +14,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::store::names::FileName;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::format::{DATABASE_ID_BYTES, FORMAT_VERSION};
+use crate::store::version::keyspace_map::KeyspaceMap;
 use crate::store::version::levels::Levels;
 use crate::store::vlog::live_bytes::ValueLiveBytes;
 
@@ -169,7 +170,7 @@ pub struct Version {
     /// Logs with smaller numbers hold nothing that is not in sorted files, of any keyspace.
     pub first_log: FileNumber,
     /// The keyspaces by number.
-    pub keyspaces: BTreeMap<KeyspaceId, Arc<KeyspaceState>>,
+    pub keyspaces: KeyspaceMap<KeyspaceState>,
     /// The orders that new keyspaces may name.
     pub comparators: Orders,
     /// The keyspaces by name.
@@ -187,7 +188,7 @@ impl Version {
             next_keyspace: KeyspaceId(0),
             last_seqno: SeqNo::ZERO,
             first_log: FileNumber(0),
-            keyspaces: BTreeMap::new(),
+            keyspaces: KeyspaceMap::default(),
             comparators,
             names: Arc::default(),
         }
@@ -255,7 +256,7 @@ impl Version {
     /// to two keyspaces.
     pub fn check(&self) -> Result<()> {
         let mut owners = BTreeMap::new();
-        for (id, state) in &self.keyspaces {
+        for (id, state) in self.keyspaces.iter() {
             let name = &state.name;
             let wrong = |error| Error::corruption(format!("keyspace {name:?}")).caused_by(error);
             state.levels.check(&state.comparator).map_err(wrong)?;

@@ -102,7 +102,7 @@ fn show(version: &Version, out: &mut String) {
         version.next_file, version.next_keyspace, version.last_seqno, version.first_log
     )
     .unwrap();
-    for (id, state) in &version.keyspaces {
+    for (id, state) in version.keyspaces.iter() {
         let (name, flushed) = (&state.name, state.flushed);
         write!(out, "keyspace {id} {name:?} flushed {flushed}").unwrap();
         if let Some(mark) = &state.mark {
