@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-const HEAD: [&str; 14] = [
+const HEAD: [&str; 15] = [
     "keyspaces",
     "create ms",
     "fill ms",
@@ -53,6 +53,7 @@ const HEAD: [&str; 14] = [
     "flush ms",
     "flush own ms",
     "flush one us",
+    "flush one own us",
     "manifest KiB",
     "descriptors",
     "close ms",
@@ -77,12 +78,14 @@ fn measure(count: u32) -> Result<Vec<String>> {
     let flush_own = own_time() - own_before;
     // The flush of one, as a steady state has it: the others rest.
     let some_count = all.len().min(100);
+    let own_before = own_time();
     let ((), flush_some) = timed(|| {
         all[..some_count].iter().try_for_each(|keyspace| {
             put_some(keyspace, 1)?;
             keyspace.flush()
         })
     })?;
+    let flush_some_own = own_time() - own_before;
     let manifest = manifest_bytes(dir.path());
     let descriptors = descriptor_count();
     drop(all);
@@ -105,6 +108,7 @@ fn measure(count: u32) -> Result<Vec<String>> {
         ms(flush),
         ms(flush_own),
         us(flush_some, some_count),
+        us(flush_some_own, some_count),
         format!("{:.1}", manifest as f64 / 1024.0),
         descriptors.to_string(),
         ms(close),
@@ -139,15 +143,16 @@ fn us(time: Duration, count: usize) -> String {
     format!("{:.2}", time.as_secs_f64() * 1e6 / count as f64)
 }
 
-/// What the processors have spent on this process, to a hundredth of a second, also where others
-/// have them meanwhile; 0 where the system does not tell.
+/// What the processors have spent on the threads of this process, also where others have them
+/// meanwhile; 0 where the system does not tell.
 fn own_time() -> Duration {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which may have anything in it, user and system time are 12th and 13th.
-    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let fields = rest.split_whitespace().skip(11).take(2);
-    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
-    Duration::from_millis(10 * ticks)
+    let tasks = fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let texts = tasks.filter_map(|task| fs::read_to_string(task.path().join("schedstat")).ok());
+    let first = |text: String| text.split_whitespace().next()?.parse::<u64>().ok();
+    Duration::from_nanos(texts.filter_map(first).sum())
 }
 
 /// Resident memory of this process; 0 where the system does not tell.

@@ -9,6 +9,7 @@ use crate::db::compaction_memory;
 use crate::db::core::Core;
 use crate::db::dead_space;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::looks::CompactionMoment;
 use crate::db::occasion::{occasion, picker_of};
 use crate::db::running_compaction::{Running, book};
 use crate::db::space;
@@ -16,6 +17,7 @@ use crate::db::work::WorkState;
 use crate::flow::compact::leveled::CompactionPicker;
 use crate::flow::compact::plan::Plan;
 use crate::flow::compact::recompression::Remainder;
+use crate::flow::compact::values::ValueLimits;
 use crate::flow::read::view::View;
 use crate::flow::values::garbage::Holdings;
 
@@ -40,10 +42,11 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         return None;
     }
     let limits = dead_space::limits(core, &state);
+    look_again(core, &mut state, limits);
     let fits = |plan: &Plan| plan.space_needed_bytes() <= room_bytes;
     // What the shape of any tree calls for comes before what can wait in another.
     let mut shapely = Vec::new();
-    for tree in by_need(core, &state) {
+    for tree in by_need(core, &mut state) {
         let plan = tree.picker(core, &state).pick();
         match plan {
             None => shapely.push(tree),
@@ -56,9 +59,14 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
     for tree in shapely {
         let picker = tree.picker(core, &state);
         let occasion = occasion(&picker, &tree.parts, &state, limits, free_threads);
-        let plan = picker.pick_patient(&occasion).filter(fits);
-        if let Some(plan) = plan {
-            return Some(tree.book(core, &mut state, plan, free_threads));
+        match picker.pick_patient(&occasion) {
+            // Whether files are compressed anew depends on more than is noted.
+            None if picker.is_searchable_wanted => {}
+            None => state.looks.compaction.is_idle(tree.parts.id),
+            Some(plan) if fits(&plan) => {
+                return Some(tree.book(core, &mut state, plan, free_threads));
+            }
+            Some(_) => {}
         }
     }
     let is_automatic = |parts: &KeyspaceParts| parts.options().compaction.is_automatic;
@@ -83,19 +91,45 @@ impl Tree {
     }
 }
 
-/// The keyspaces that are compacted by themselves, those first whose shape calls for it most: where
-/// all are behind, none waits until everything is done in those before it by name.
-fn by_need(core: &Core, state: &WorkState) -> Vec<Tree> {
-    let trees = core.keyspaces.all().into_iter().map(|parts| Tree {
+// Where something may be due by now that was not when all were looked at, all are again.
+fn look_again(core: &Core, state: &mut WorkState, limits: ValueLimits) {
+    let now = CompactionMoment {
+        unix_s: core.env.clock.unix_millis() / 1000,
+        snapshots: core.snapshots.seqnos(),
+        limits,
+        is_settling: state.rest.is_settling(),
+        is_closing: state.rest.is_closing(),
+    };
+    let looks = &mut state.looks;
+    let before = looks.moment.as_ref();
+    if before.is_none_or(|before| now.may_free(before)) {
+        looks.compaction.note_all();
+    }
+    looks.moment = Some(now);
+}
+
+/// The keyspaces to be looked at that are compacted by themselves, those first whose shape calls
+/// for it most: where all are behind, none waits until everything is done in those before it.
+fn by_need(core: &Core, state: &mut WorkState) -> Vec<Tree> {
+    let mut looks = state.looks.compaction.list(&core.keyspaces);
+    looks.retain(|parts| {
+        let is_automatic = parts.options().compaction.is_automatic;
+        if !is_automatic {
+            // Until its settings are changed.
+            state.looks.compaction.is_idle(parts.id);
+        }
+        is_automatic
+    });
+    let state = &*state;
+    let trees = looks.into_iter().map(|parts| Tree {
         options: Arc::clone(&parts.options()),
         view: parts.current.view(),
         parts,
     });
-    let automatic = trees.filter(|tree| tree.options.compaction.is_automatic);
-    let mut ranked: Vec<_> = automatic
+    let mut ranked: Vec<_> = trees
         .map(|tree| (tree.picker(core, state).need(), tree))
         .collect();
-    // Stable: by name where they are alike.
+    // Stable, so the same run of a simulation is the same.
     ranked.sort_by(|(left, _), (right, _)| right.total_cmp(left));
     ranked.into_iter().map(|(_, tree)| tree).collect()
 }

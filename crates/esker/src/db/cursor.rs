@@ -459,7 +459,7 @@ impl Drop for DbCursor {
         let cost_meter = self.cost_meter.as_ref();
         if cost_meter.is_some_and(|cost_meter| cost_meter.pay(self.seeks, self.steps)) {
             // Perhaps they have paid for a merge.
-            worker::wake(core);
+            worker::look_after_reads(core, self.parts.id);
         }
         worker::tidy(core);
     }

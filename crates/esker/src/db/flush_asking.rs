@@ -170,7 +170,7 @@ pub fn settle(core: &Arc<Core>, wake: Wake) -> Vec<String> {
                 .wait(&core.own_log.answered, seen, LOOK_AGAIN.min(left));
             continue;
         }
-        let all = core.keyspaces.all().into_iter();
+        let all = core.keyspaces.with_sealed().into_iter();
         let waiting: Vec<_> = all.filter(|parts| DueFlush::is_held_back(parts)).collect();
         for parts in &waiting {
             ask_if_due(core, parts, wake);

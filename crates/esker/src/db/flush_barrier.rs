@@ -52,7 +52,7 @@ pub fn flush_barrier(core: &Arc<Core>) -> Result<FlushedMoment> {
 // has of such a keyspace what was flushed, which is what came up to its mark.
 fn is_flushed(core: &Core, until: SeqNo) -> bool {
     let now = core.env.clock.monotonic();
-    core.keyspaces.all().iter().all(|parts| {
+    core.keyspaces.with_sealed().iter().all(|parts| {
         let mut sealed = parts.current.sealed();
         if let Some(hold) = parts.hold.as_ref().filter(|hold| hold.is_parked(now)) {
             sealed.truncate(hold.cleared_count(&sealed));

@@ -83,10 +83,11 @@ fn flush_all(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
     write_control::set_memory(core);
     // After that, because the flush holds them itself until it returns.
     let now = core.env.clock.monotonic();
-    for flush in flushes {
+    for flush in &*flushes {
         core.pinned_tables.flushed(&flush.due.sealed, now);
     }
-    write_control::set_rates(core);
+    let changed = flushes.iter().map(|flush| Arc::clone(&flush.due.parts));
+    write_control::set_rates_of(core, &changed.collect::<Vec<_>>());
     Ok(())
 }
 

@@ -45,7 +45,8 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<&FlushedTables>) -> 
     // A manifest takes its own number where the version left off.
     core.numbers.skip(next.next_file);
     core.history.install(Arc::clone(&next));
-    for id in concerned(&edit) {
+    let concerned = concerned(&edit);
+    for &id in &concerned {
         // One that is being created has no parts yet, and one that is being dropped no state.
         let (Some(parts), Some(state)) = (core.keyspaces.by_id(id), next.keyspace(id)) else {
             continue;
@@ -60,6 +61,10 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<&FlushedTables>) -> 
             parts.read_cost.reset();
         }
     }
+    // Behind the swaps: whoever looks because of this sees them.
+    let mut state = core.work.state();
+    concerned.iter().for_each(|id| state.looks.note(*id));
+    drop(state);
     gone(&edit, &before).for_each(|number| core.obsolete_files.add(number));
     Ok(true)
 }

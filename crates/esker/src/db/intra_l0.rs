@@ -18,8 +18,15 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         let view = parts.current.view();
         is_intra_l0_due(view.parts().levels.l0(), &parts.options().compaction)
     };
-    if !core.keyspaces.all().iter().any(|parts| is_due(parts)) {
+    let mut due = core.work.state().looks.intra_l0.take(&core.keyspaces);
+    due.retain(|parts| is_due(parts));
+    if due.is_empty() {
         return None;
+    }
+    {
+        let mut state = core.work.state();
+        due.iter()
+            .for_each(|parts| state.looks.intra_l0.note(parts.id));
     }
     let room_bytes = space::room_for_compaction(core);
     let mut state = core.work.state();
@@ -27,7 +34,7 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         return None;
     }
     let version = core.history.current();
-    for parts in core.keyspaces.all() {
+    for parts in due {
         let options = parts.options();
         let Some(known) = version.keyspace(parts.id) else {
             continue;

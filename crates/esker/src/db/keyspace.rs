@@ -19,6 +19,7 @@ use crate::db::retained::Retained;
 use crate::flow::current::Current;
 use crate::flow::dictionary_policy::DictionaryPolicy;
 use crate::flow::flush_hold::FlushHold;
+use crate::flow::sealed_keyspaces::SealedKeyspaces;
 use crate::flow::told_clock::ToldClock;
 
 /// The parts of one open keyspace.
@@ -133,6 +134,8 @@ impl KeyspaceParts {
 #[derive(Default)]
 pub struct Keyspaces {
     open: ArcSwap<Open>,
+    /// Which of them have sealed memtables.
+    sealed: Arc<SealedKeyspaces>,
     /// Whether one was ever among them that is unlogged: every write asks.
     has_unlogged: AtomicBool,
     /// Held while one is created or dropped, so that changes come one after the other.
@@ -169,6 +172,23 @@ impl Keyspaces {
         self.open.load().by_name.values().cloned().collect()
     }
 
+    /// Those of them that are there.
+    pub fn all_of(&self, ids: impl IntoIterator<Item = KeyspaceId>) -> Vec<Arc<KeyspaceParts>> {
+        let open = self.open.load();
+        let found = ids.into_iter().filter_map(|id| open.by_id.get(&id));
+        found.cloned().collect()
+    }
+
+    /// Those that have sealed memtables.
+    pub fn with_sealed(&self) -> Vec<Arc<KeyspaceParts>> {
+        self.all_of(self.sealed.list())
+    }
+
+    /// Who is to be told which keyspaces have sealed memtables.
+    pub fn sealed(&self) -> &Arc<SealedKeyspaces> {
+        &self.sealed
+    }
+
     /// The keyspace with that number, if it is there.
     pub fn by_id(&self, id: KeyspaceId) -> Option<Arc<KeyspaceParts>> {
         self.open.load().by_id.get(&id).cloned()
@@ -187,18 +207,15 @@ impl Keyspaces {
 
     /// Bytes of memtables that are sealed and not flushed, over all keyspaces.
     pub fn sealed_bytes(&self) -> usize {
-        let open = self.open.load();
-        let tables = open
-            .by_name
-            .values()
-            .flat_map(|parts| parts.current.sealed());
+        let all = self.with_sealed();
+        let tables = all.iter().flat_map(|parts| parts.current.sealed());
         tables.map(|sealed| sealed.table.used_bytes()).sum()
     }
 
     /// Those of them whose flush waits for the user's own log.
     pub fn parked_bytes(&self) -> usize {
-        let open = self.open.load();
-        let parked = open.by_name.values().filter(|parts| {
+        let all = self.with_sealed();
+        let parked = all.iter().filter(|parts| {
             let hold = parts.hold.as_ref();
             hold.is_some_and(|hold| hold.is_refused())
         });
@@ -225,6 +242,7 @@ impl Keyspaces {
         let mut open = Open::clone(&self.open.load());
         if let Some(parts) = open.by_name.remove(name) {
             open.by_id.remove(&parts.id);
+            self.sealed.note(parts.id, false);
         }
         self.open.store(Arc::new(open));
     }

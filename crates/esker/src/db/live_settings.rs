@@ -160,5 +160,6 @@ fn take_effect(core: &Arc<Core>) {
     write_control::set_memory(core);
     write_control::set_rates(core);
     space::resume(core);
+    core.work.state().looks.note_all();
     worker::wake(core);
 }

@@ -67,7 +67,7 @@ pub fn flush_all(core: &Arc<Core>) -> Result<()> {
         active.last_seqno()
     });
     wait_for_flush(core, || {
-        let all = core.keyspaces.all();
+        let all = core.keyspaces.with_sealed();
         let mut sealed = all.iter().flat_map(|parts| parts.current.sealed());
         let is_done = sealed.all(|sealed| sealed.last_seqno > until);
         Ok(is_done.then_some(()))
@@ -114,11 +114,11 @@ pub fn sync(core: &Arc<Core>) -> Result<()> {
         active.last_seqno()
     });
     let is_unlogged = |sealed: &Sealed| sealed.last_seqno <= until && sealed.table.has_unlogged();
-    let all = core.keyspaces.all();
+    let all = core.keyspaces.with_sealed();
     let mut waiting = all.iter().flat_map(|parts| parts.current.sealed());
     if waiting.any(|sealed| is_unlogged(&sealed)) {
         wait_for_flush(core, || {
-            let all = core.keyspaces.all();
+            let all = core.keyspaces.with_sealed();
             let mut waiting = all.iter().flat_map(|parts| parts.current.sealed());
             Ok((!waiting.any(|sealed| is_unlogged(&sealed))).then_some(()))
         })?;
@@ -337,7 +337,11 @@ fn flush_at_end(core: &Arc<Core>) -> Result<()> {
         }
     });
     let given_up = flush_asking::settle(core, worker::wake);
-    let due = core.keyspaces.all().into_iter().filter_map(DueFlush::all);
+    let due = core
+        .keyspaces
+        .with_sealed()
+        .into_iter()
+        .filter_map(DueFlush::all);
     for group in in_groups(due) {
         flushing::flush_group(core, &group)?;
         flush_asking::tell(core, &group, worker::wake);

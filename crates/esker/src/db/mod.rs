@@ -15,6 +15,7 @@ pub mod obsolete_files;
 pub mod pinned_tables;
 pub mod left_out;
 pub mod rest;
+pub mod looks;
 pub mod work;
 pub mod durable_calls;
 pub mod own_log_calls;

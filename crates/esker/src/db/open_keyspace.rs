@@ -212,7 +212,8 @@ fn make(
         open_files: Arc::clone(&core.files),
         values: Arc::clone(core.values.values()),
     };
-    let current = Arc::new(Current::new(view, sealed));
+    let current = Current::new(view, sealed).telling(Arc::clone(core.keyspaces.sealed()));
+    let current = Arc::new(current);
     let is_asked_for = options.is_unlogged && core.own_log.is_there();
     let hold: Option<Arc<FlushHold>> = is_asked_for.then(Arc::default);
     let clock = state.clock_ms.map(|told| Arc::new(ToldClock::at(told)));
@@ -336,6 +337,7 @@ pub fn create(
     let state = version.keyspace(id).expect("it was created just now");
     let parts = make(core, state, options, Vec::new());
     core.keyspaces.add([parts]);
+    core.work.state().looks.note(id);
     core.keyspaces.get(name)
 }
 

@@ -9,6 +9,7 @@ use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::stats::memory_budget::Reservation;
 use crate::base::stats::statistics::{Ticker, nanoseconds};
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::KeyspaceId;
 use crate::db::compaction_memory::{self, Sharers};
 use crate::db::core::Core;
 use crate::db::file_deletion;
@@ -182,6 +183,7 @@ fn phrasing(
 pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Duration> {
     let inputs: Vec<_> = running.plan.numbers().collect();
     let mut state = core.work.state();
+    state.looks.note(running.keyspace.id);
     let own = running.claim.as_ref();
     state.claims.retain(|claim| Some(claim) != own);
     match running.plan.reason {
@@ -198,6 +200,11 @@ pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Durati
 }
 
 impl Running {
+    /// The keyspace that it is of.
+    pub fn keyspace_id(&self) -> KeyspaceId {
+        self.keyspace.id
+    }
+
     /// How urgent it is.
     pub fn priority(&self) -> Priority {
         match self.plan.reason {

@@ -9,6 +9,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::db::left_out::LeftOut;
+use crate::db::looks::AllLooks;
 use crate::db::rest::Rest;
 use crate::env::pool::Pool;
 use crate::env::signal::Signal;
@@ -77,6 +78,8 @@ pub struct WorkState {
     pub is_flushing_values: bool,
     /// Whether somebody asked for that while it was under way.
     pub is_flush_wanted: bool,
+    /// Where something may be due.
+    pub looks: AllLooks,
     /// Who looks whether the database is at rest, and whether the limits of rest hold.
     pub rest: Rest,
     /// Whether somebody gathers the whole database as of one moment.
@@ -111,6 +114,7 @@ impl Default for Work {
             is_preparing: false,
             is_flushing_values: false,
             is_flush_wanted: false,
+            looks: AllLooks::default(),
             rest: Rest::default(),
             is_barrier_held: false,
             slowed: BTreeMap::new(),
@@ -163,6 +167,7 @@ impl WorkState {
     /// Has files tried again that were left out.
     pub fn try_again(&mut self, taken: Vec<FileNumber>) {
         self.free(&taken);
+        self.looks.note_all();
     }
 
     /// Whether no compaction of any kind is under way.

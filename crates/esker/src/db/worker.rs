@@ -50,14 +50,24 @@ pub fn wake(core: &Arc<Core>) {
     if core.values.is_flush_due() && core.gate.full().is_none() {
         flush_values(core);
     }
-    core.work.state().is_training_awaited = false;
-    for parts in core.keyspaces.all() {
-        if training::is_due(&parts) {
-            spawn_training(core, parts);
-        }
+    let looks = {
+        let mut state = core.work.state();
+        state.is_training_awaited = false;
+        state.looks.training.take(&core.keyspaces)
+    };
+    for parts in looks.into_iter().filter(|parts| training::is_due(parts)) {
+        // It may have to wait; and then it is due again, or not, when it has ended.
+        core.work.state().looks.training.note(parts.id);
+        spawn_training(core, parts);
     }
     while spawn_compaction(core, compaction::begin) {}
     spawn_compaction(core, intra_l0::begin);
+}
+
+/// As [`wake`], where readers may have paid for a merge in a keyspace.
+pub fn look_after_reads(core: &Arc<Core>, id: KeyspaceId) {
+    core.work.state().looks.compaction.note(id);
+    wake(core);
 }
 
 /// As [`wake`], on a thread of the background.
@@ -218,17 +228,13 @@ pub fn watch_values(core: &Arc<Core>) {
 
 fn spawn_flushes(core: &Arc<Core>) {
     if core.own_log.is_there() {
-        for parts in core.keyspaces.all() {
+        for parts in core.keyspaces.with_sealed() {
             flush_asking::ask_if_due(core, &parts, wake);
         }
     }
     let due_now = |parts| DueFlush::now(core, parts);
-    let mut due: Vec<_> = core
-        .keyspaces
-        .all()
-        .into_iter()
-        .filter_map(due_now)
-        .collect();
+    let sealed = core.keyspaces.with_sealed().into_iter();
+    let mut due: Vec<_> = sealed.filter_map(due_now).collect();
     if !due.is_empty() {
         let state = core.work.state();
         due.retain(|due| !state.flushing.contains(&due.parts.id));
@@ -359,6 +365,7 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) -> bool {
             note_failure(core, BackgroundJob::Training, &error);
         }
         booking.release();
+        core.work.state().looks.note(parts.id);
         write_control::set_memory(core);
         file_deletion::remove_obsolete(core);
         wake(core);
@@ -446,7 +453,7 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     // Before anybody who waits for the result: the room that it gave is there then.
     let removed = run_guarded(core, COMPACTION, || file_deletion::remove_obsolete(core));
     running.set_result(finished.and(removed));
-    write_control::set_rates(core);
+    write_control::set_rates_behind(core, running.keyspace_id());
     write_control::set_memory(core);
     if may_go_on {
         wake(core);

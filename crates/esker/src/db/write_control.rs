@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::hooks::event_reasons::StallCause;
 use crate::base::hooks::events::{Event, WriteStallBegin, WriteStallEnd};
 use crate::base::stats::memory_budget::MemoryOwner;
+use crate::base::types::ids::KeyspaceId;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::flow::compact::score::{debt_bytes, targets};
@@ -23,11 +24,24 @@ const HARD_SHARE: f64 = 4.0;
 
 /// Sets how fast each keyspace may write, from its compaction debt.
 pub fn set_rates(core: &Core) {
+    set_rates_of(core, &core.keyspaces.all());
+}
+
+/// The same of these alone, whose files have changed.
+pub fn set_rates_of(core: &Core, changed: &[Arc<KeyspaceParts>]) {
     let digest_bytes_s = core.work.state().digest_bytes_s as u64;
-    for parts in core.keyspaces.all() {
-        let rate = rate_of(core, &parts, digest_bytes_s);
-        set_rate(core, &parts, rate);
+    for parts in changed {
+        let rate = rate_of(core, parts, digest_bytes_s);
+        set_rate(core, parts, rate);
     }
+}
+
+/// The same behind a compaction of that keyspace: the speed of compactions is another now, which
+/// means something to those that owe any.
+pub fn set_rates_behind(core: &Core, id: KeyspaceId) {
+    let mut concerned = core.write_controller.indebted();
+    concerned.insert(id);
+    set_rates_of(core, &core.keyspaces.all_of(concerned));
 }
 
 fn set_rate(core: &Core, parts: &KeyspaceParts, (rate, debt_bytes): (Rate, u64)) {

@@ -10,6 +10,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::primitives::{ArcSwap, Guard, Mutex, MutexGuard};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::{View, ViewParts};
+use crate::flow::sealed_keyspaces::SealedKeyspaces;
 use crate::store::mem::memtable::Memtable;
 use crate::store::version::levels::Levels;
 
@@ -42,6 +43,8 @@ pub struct Current {
     view: ArcSwap<View>,
     // Guards the swap as well: all changes read the view they replace.
     sealed: Mutex<VecDeque<Sealed>>,
+    /// Who is told whether there are any.
+    told: Option<Arc<SealedKeyspaces>>,
 }
 
 impl Current {
@@ -53,7 +56,16 @@ impl Current {
         Current {
             view,
             sealed: Mutex::new(sealed.into()),
+            told: None,
         }
+    }
+
+    /// The same, which tells whether it has sealed memtables.
+    pub fn telling(self, told: Arc<SealedKeyspaces>) -> Current {
+        let told = Some(told);
+        let current = Current { told, ..self };
+        current.tell(&current.waiting());
+        current
     }
 
     /// The view for a new read.
@@ -76,6 +88,7 @@ impl Current {
         parts.memtables.insert(0, live);
         waiting.push_back(sealed);
         self.view.store(Arc::new(View::new(parts, Some(&before))));
+        self.tell(&waiting);
     }
 
     /// Swaps in the levels of a new version. The `flushed_count` oldest sealed memtables lie in
@@ -88,6 +101,7 @@ impl Current {
         parts.memtables.truncate(1 + waiting.len());
         parts.levels = levels;
         self.view.store(Arc::new(View::new(parts, Some(&before))));
+        self.tell(&waiting);
     }
 
     /// Puts `live` in the place of the live memtable, which is empty and stays so: what is written
@@ -123,6 +137,13 @@ impl Current {
     /// How many sealed memtables wait to be flushed.
     pub fn sealed_count(&self) -> usize {
         self.waiting().len()
+    }
+
+    fn tell(&self, waiting: &VecDeque<Sealed>) {
+        if let Some(told) = &self.told {
+            let id = self.view.load().parts().keyspace;
+            told.note(id, !waiting.is_empty());
+        }
     }
 
     // Its changes assign whole values, so a poisoned lock guards a whole list.

@@ -13,6 +13,7 @@ pub mod told_clock;
 pub mod read;
 pub mod dictionary_policy;
 pub mod sampling;
+pub mod sealed_keyspaces;
 pub mod current;
 pub mod flush_hold;
 pub mod own_operands;

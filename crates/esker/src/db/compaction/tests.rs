@@ -1,5 +1,7 @@
 //! Tests of which compaction comes next, and of what who waits for one is told.
 
+use std::time::Duration;
+
 use super::*;
 use crate::base::types::ids::Level;
 use crate::db::database_ref::DatabaseRef;
@@ -9,6 +11,7 @@ use crate::db::keyspace_handle::Keyspace;
 use crate::db::open::Builder;
 use crate::db::read_cost::CostMeter;
 use crate::db::running_compaction::end;
+use crate::env::random::Random;
 use crate::env::sim::world::SimWorld;
 
 const SETTINGS: [(&str, &str); 6] = [
@@ -134,6 +137,7 @@ fn the_keyspace_that_needs_it_most_is_compacted_first() {
             let meter = CostMeter::through(levels, &parts.read_cost).unwrap();
             meter.pay(1 << 20, 0);
             assert!(parts.read_cost.is_due(levels));
+            core.work.state().looks.compaction.note(parts.id);
         }
         for round in 0..6 {
             flush(&pressed, round);
@@ -155,4 +159,105 @@ fn the_keyspace_that_needs_it_most_is_compacted_first() {
         core.work.state().manual_count = 0;
         db.close().unwrap();
     }
+}
+
+// Compacts what the background would, until it finds nothing. Says how often.
+fn settle(core: &Arc<Core>) -> usize {
+    let mut count = 0;
+    while let Some(running) = pick(core) {
+        let bookings: Vec<_> = (0..running.part_count())
+            .map(|_| Booking::of_counted(core))
+            .collect();
+        run_parts(&running);
+        running.finish(core).unwrap();
+        end(core, &running, &Ok(()));
+        drop(bookings);
+        count += 1;
+    }
+    count
+}
+
+#[test]
+fn where_a_look_at_what_changed_finds_nothing_one_at_all_finds_nothing_either() {
+    let (mut compactions, mut kept) = (0, 0);
+    for seed in 0..10 {
+        let world = SimWorld::new(seed);
+        let (db, core) = open(&world);
+        let mut random = Random::new(seed);
+        let all = ["a", "b", "c", "d"].map(|name| db.keyspace(name).unwrap());
+        let mut snapshots = Vec::new();
+        for round in 0..60 {
+            let keyspace = &all[usize::try_from(random.below(4)).unwrap()];
+            match random.below(10) {
+                0 => {
+                    keyspace.delete_range("key0010".."key0090").unwrap();
+                    keyspace.flush().unwrap();
+                }
+                1 => {
+                    let mut keys = (0..100).map(|number| format!("key{number:04}"));
+                    keys.try_for_each(|key| keyspace.delete(key)).unwrap();
+                    keyspace.flush().unwrap();
+                }
+                2 => snapshots.push(db.snapshot()),
+                3 if !snapshots.is_empty() => drop(snapshots.swap_remove(0)),
+                4 => {
+                    let life = Duration::from_secs(random.below(5));
+                    for number in 0..200 {
+                        let key = format!("end{number:04}");
+                        keyspace.put_with_ttl(key, [7; 100], life).unwrap();
+                    }
+                    keyspace.flush().unwrap();
+                }
+                5 => world.clock.advance(Duration::from_secs(random.below(3))),
+                6 => {
+                    let parts = core.keyspaces.get(keyspace.name()).unwrap();
+                    let view = parts.current.view();
+                    let levels = &view.parts().levels;
+                    if let Some(meter) = CostMeter::through(levels, &parts.read_cost) {
+                        meter.pay(1 << 20, 0);
+                        // As a cursor does that ends.
+                        core.work.state().looks.compaction.note(parts.id);
+                    }
+                }
+                _ => flush(keyspace, round),
+            }
+            compactions += settle(&core);
+            core.work.state().looks.note_all();
+            assert!(pick(&core).is_none(), "seed {seed}, round {round}");
+            let looks = core.work.state().looks.compaction.list(&core.keyspaces);
+            assert_eq!(looks.len(), 0);
+            kept += snapshots.len();
+        }
+        drop(snapshots);
+        core.work.state().manual_count = 0;
+        db.close().unwrap();
+    }
+    assert!(compactions > 200 && kept > 100, "{compactions} {kept}");
+}
+
+#[test]
+fn with_many_keyspaces_one_that_changes_is_looked_at_alone() {
+    let world = SimWorld::new(3);
+    let (db, core) = open(&world);
+    let all: Vec<Keyspace> = (0..100)
+        .map(|number| db.keyspace(&format!("k{number:03}")).unwrap())
+        .collect();
+    flush(&all[0], 1);
+    settle(&core);
+    let due = |core: &Arc<Core>| {
+        let mut state = core.work.state();
+        let looks = state.looks.compaction.list(&core.keyspaces);
+        looks
+            .iter()
+            .map(|parts| parts.name.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(due(&core), [""; 0]);
+    flush(&all[17], 1);
+    assert_eq!(due(&core), ["k017"]);
+    settle(&core);
+    assert_eq!(due(&core), [""; 0]);
+    assert_eq!(core.keyspaces.with_sealed().len(), 0);
+    core.work.state().manual_count = 0;
+    db.close().unwrap();
 }

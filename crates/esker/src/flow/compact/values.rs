@@ -11,7 +11,7 @@ use crate::flow::compact::score::targets;
 use crate::store::version::file::FileRecord;
 
 /// How much of the value log may be dead.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueLimits {
     /// How many times the live bytes all segments may have.
     pub max_space_amp: f64,

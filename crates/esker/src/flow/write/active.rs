@@ -235,11 +235,12 @@ impl Active {
 
     /// The same, without regard to what is prepared.
     pub fn oldest_needed_by_tables(&self, flushed: Option<&FlushedTables>) -> Option<FileNumber> {
-        let live = self
-            .tables
-            .values()
+        // Looked at first: those of unlogged keyspaces, perhaps thousands, need none.
+        let logged = || self.tables.iter().filter(|(_, table)| !table.is_unlogged());
+        let live = logged()
+            .map(|(_, table)| table)
             .filter(|table| !table.writer.table().is_empty());
-        let sealed = self.tables.iter().flat_map(|(id, table)| {
+        let sealed = logged().flat_map(|(id, table)| {
             let gone = flushed.and_then(|flushed| flushed.get(id));
             let gone = gone.copied().unwrap_or(0);
             table.current.sealed().into_iter().skip(gone)

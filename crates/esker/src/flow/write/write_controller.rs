@@ -1,6 +1,6 @@
 //! The write controller: how much memory memtables may take, and how fast keyspaces may write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -180,6 +180,15 @@ impl WriteController {
             let mut rates = self.rates.write().unwrap_or_else(PoisonError::into_inner);
             rates.entry(keyspace).or_default().debt_bytes = debt_bytes;
         }
+    }
+
+    /// The keyspaces whose compactions have something yet to move, or that are slowed down.
+    pub fn indebted(&self) -> BTreeSet<KeyspaceId> {
+        let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
+        let indebted = rates
+            .iter()
+            .filter(|(_, rate)| rate.debt_bytes > 0 || rate.limiter.rate() != RATE_UNLIMITED);
+        indebted.map(|(id, _)| *id).collect()
     }
 
     /// Sets how fast a keyspace may write, in bytes per second, and what hinders the compactions
