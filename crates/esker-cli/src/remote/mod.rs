@@ -4,8 +4,8 @@
 //! reaches the cluster, `agreeing` asks before something is destroyed and `waiting` waits.
 //! `keys`, `checks`, `rows` and `scans` are what `kv` does; `placing` says which node has what,
 //! `nodes` what is to be said of one, `page` what one shows over HTTP, `described` what a table is
-//! like, `creating` makes one, `compacting` compacts it, `recovering` has it go on without what is lost;
-//! `table`, `node` (with `slow`) and `balance` administer.
+//! like, `creating` makes one, `compacting` compacts it, `recovering` has it go on without what is
+//! lost; `table`, `node` (with `slow`) and `balance` administer.
 //!
 //! Law: nothing here opens a database; whoever asks for a cluster gets the same answers from
 //! Apache Pegasus as from ours. Not here: starting a node.

@@ -114,10 +114,8 @@ pub fn answer(state: &State, live: &Live, call: &MetaCall, unix_ms: u64) -> Deci
         MetaCall::UpdateTableEnv(request) => change_envs(request),
         MetaCall::ControlMeta(request) => match request.level {
             MetaLevel::FL_INVALID => {
-                let before = state
-                    .cluster
-                    .as_ref()
-                    .map_or(Level::Steady, |row| row.level);
+                let row = state.cluster.as_ref();
+                let before = row.map_or(Level::Steady, |row| row.level);
                 return Decision::Answer(answered(state, call, &Outcome::Level { before }));
             }
             level => match describe::level_of(level) {

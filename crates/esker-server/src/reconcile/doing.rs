@@ -73,23 +73,18 @@ pub fn actions(
             change,
         } => {
             let led = led_here(statuses, group)?;
-            (led.configuration.version == version).then(|| {
-                Action::Ask(Ask::Change {
-                    request: draw(),
-                    group,
-                    change,
-                })
-            })
+            let request = (led.configuration.version == version).then(&mut *draw)?;
+            Some(Action::Ask(Ask::Change {
+                request,
+                group,
+                change,
+            }))
         }
         Directive::Transfer { group, to } => {
             let led = led_here(statuses, group)?;
-            (led.replica != to && led.configuration.votes(to)).then(|| {
-                Action::Ask(Ask::Transfer {
-                    request: draw(),
-                    group,
-                    to,
-                })
-            })
+            let may_lead = led.replica != to && led.configuration.votes(to);
+            let request = may_lead.then(&mut *draw)?;
+            Some(Action::Ask(Ask::Transfer { request, group, to }))
         }
         Directive::Free { asked, held } => Some(Action::Free(asked, held.into_iter().collect())),
         Directive::Recover {
@@ -101,9 +96,8 @@ pub fn actions(
             let here = status.filter(|status| status.replica == replica && group != META);
             here.map(|_| Action::Ask(Ask::GoOnAlone(Member { group, replica }, last)))
         }
-        Directive::Fence { group, replica } => {
-            (group != META).then_some(Action::Purge(Member { group, replica }))
-        }
+        Directive::Fence { group, .. } if group == META => None,
+        Directive::Fence { group, replica } => Some(Action::Purge(Member { group, replica })),
         Directive::Stop { why } => Some(Action::Stop(why)),
     };
     directives.into_iter().filter_map(action).collect()

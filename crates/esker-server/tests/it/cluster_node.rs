@@ -271,8 +271,8 @@ impl Node {
             begun: BTreeSet::new(),
         });
         self.tell_wishes(tick);
-        // A node that holds its replicas for a second after an opening votes in later terms: what it
-        // forgot of those before it is seen where it does not.
+        // A node that holds its replicas for a second after an opening votes in later terms: what
+        // it forgot of those before it is seen where it does not.
         let never_holds = [Planted::NeverHolds, Planted::ForgetsTerms];
         if self.shape.place.is_none() || never_holds.contains(&self.planted) {
             // Nobody else says that no group has gone on without its replica here.

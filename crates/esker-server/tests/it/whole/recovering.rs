@@ -1,5 +1,4 @@
-//! Partitions lose most of their replicas for ever, somebody accepts that, and the lost ones come
-//! back all the same.
+//! Partitions lose most replicas for ever, which somebody accepts, and the lost ones come back.
 //!
 //! All is at rest when they are lost, so that whatever was acknowledged is in what is left: nothing
 //! may be missing afterwards, and nothing may be acknowledged by those that were given up.
