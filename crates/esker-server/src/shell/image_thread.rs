@@ -1,6 +1,7 @@
 //! The thread that fetches images which leaders offer, one after another.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::Duration;
@@ -9,9 +10,11 @@ use esker::Db;
 use esker_raft::{Member, NodeId, Ticket};
 
 use crate::log_lines::{Level, LogLines};
+use crate::meta::ids::ReplicaName;
 use crate::node::{Ask, Fetch, Images, PageAnswer, PageRequest, Progress, Replicas, Wish, stall};
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
 use crate::peer::links::Links;
+use crate::shell::complaints::Complaints;
 use crate::shell::inbox::{Inbox, Told};
 
 /// How long a page is waited for: 1 MiB, read from a disk.
@@ -23,6 +26,21 @@ const REST: Duration = Duration::from_millis(200);
 /// How often one page is asked for in vain before the image counts as lost: half a minute, for a
 /// node that is started again meanwhile has forgotten what it offered.
 const FAILURES_MAX: u32 = 15;
+
+/// How many such rests it takes until its leader hears that an image could not be written here: it
+/// is offered again at once.
+const FAULT_RESTS: u32 = 5;
+
+/// What became of an image that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It lies here.
+    Arrived,
+    /// It could not be had.
+    Lost,
+    /// It could not be written here, for want of room mostly.
+    Failed,
+}
 
 /// An image that a leader offers.
 #[derive(Clone, Debug)]
@@ -47,35 +65,65 @@ pub(crate) struct ImageThread {
     pub(crate) links: Arc<Links>,
     pub(crate) inbox: Inbox,
     pub(crate) log: LogLines,
+    pub(crate) complaints: Complaints,
 }
 
 impl ImageThread {
     /// Fetches until nobody can offer any more.
     pub(crate) fn run(mut self) {
-        while let Some(offered) = self.next() {
-            let (member, index) = (offered.member, offered.ticket.index);
+        let mut last = None;
+        while let Some(offered) = self.next(last) {
+            last = Some(offered.member);
             // One that a newer offer has taken the place of is not spoken of any more.
-            if let Some(is_here) = self.fetch(&offered) {
-                let what = if is_here {
-                    "has arrived"
-                } else {
-                    "could not be had"
-                };
-                let line = format!("the image of entry {index} for {member} {what}");
-                self.log.write(Level::Note, &line);
-                let ask = Ask::ImageFetched(member, index, is_here);
-                self.inbox.tell(Told::Stage(ask));
+            if let Some(end) = self.fetch(&offered) {
+                self.tell_end(&offered, end);
             }
         }
     }
 
-    fn next(&mut self) -> Option<Offered> {
+    // Consensus here first: as soon as its leader hears of it, an image that is lost is offered
+    // again, and would be taken for the one that is being fetched. And the leader in any case: it
+    // takes the image for under way until then.
+    fn tell_end(&mut self, offered: &Offered, end: End) {
+        let (member, index) = (offered.member, offered.ticket.index);
+        let is_here = end == End::Arrived;
+        let (what, wish) = match is_here {
+            true => ("has arrived", Wish::Arrived),
+            false => ("could not be had", Wish::Lost),
+        };
+        // What failed was complained of.
+        if end != End::Failed {
+            let name = ReplicaName(member);
+            let line = format!("the image of entry {index} for {name} {what}");
+            self.log.write(Level::Note, &line);
+        }
+        let ask = Ask::ImageFetched(member, index, is_here);
+        self.inbox.tell(Told::Stage(ask));
+        if end == End::Failed {
+            (0..FAULT_RESTS).for_each(|_| self.rest());
+        }
+        let word = PageRequest {
+            from: offered.from,
+            to: member.replica,
+            index,
+            wish,
+        };
+        // If it does not hear that, it finds out by itself after a while.
+        let (node, ask) = (offered.from_node.0, PeerAsk::Page(word.encode()));
+        self.links.ask(node, &ask, PATIENCE, Asker::new(|_| {}));
+    }
+
+    // Each has its turn: one for which there is no room is offered again and again.
+    fn next(&mut self, last: Option<Member>) -> Option<Offered> {
         self.look()?;
         if self.waiting.is_empty() {
             let offered = self.offers.recv().ok()?;
             self.waiting.insert(offered.member, offered);
         }
-        self.waiting.pop_first().map(|row| row.1)
+        let behind = |last| (Bound::Excluded(last), Bound::Unbounded);
+        let others = last.and_then(|last| self.waiting.range(behind(last)).next());
+        let member = *others.or_else(|| self.waiting.iter().next())?.0;
+        self.waiting.remove(&member)
     }
 
     // Takes what has been offered meanwhile; `None` once nobody can offer any more.
@@ -91,15 +139,17 @@ impl ImageThread {
         }
     }
 
-    /// Whether it lies here in the end; `None` if it is not wanted any more.
-    fn fetch(&mut self, offered: &Offered) -> Option<bool> {
+    /// What becomes of it; `None` if it is not wanted any more.
+    fn fetch(&mut self, offered: &Offered) -> Option<End> {
         let (member, from, node) = (offered.member, offered.from, offered.from_node);
+        if !self.complaints.is_of(&unwritten(member)) {
+            let (name, index) = (ReplicaName(member), offered.ticket.index);
+            let line = format!("{name} gets an image of entry {index}");
+            self.log.write(Level::Note, &line);
+        }
         let mut fetch = match Fetch::begin(&self.db, member, from, offered.ticket.clone()) {
             Ok(fetch) => fetch,
-            Err(error) => {
-                self.complain(member, &error);
-                return Some(false);
-            }
+            Err(error) => return Some(self.complain(member, &error)),
         };
         let mut failures = 0;
         loop {
@@ -114,21 +164,20 @@ impl ImageThread {
                     continue;
                 }
                 self.give_up(member, fetch);
-                return Some(false);
+                return Some(End::Lost);
             };
             failures = 0;
-            match fetch.take(&self.db, &self.images, answer) {
+            let end = match fetch.take(&self.db, &self.images, answer) {
                 Ok(Progress::More) => continue,
                 Ok(Progress::Arrived) => {
-                    self.tell(node, &fetch.word(Wish::Arrived));
-                    return Some(true);
+                    self.complaints.settle(&unwritten(member));
+                    return Some(End::Arrived);
                 }
-                Ok(Progress::Lost) => {}
+                Ok(Progress::Lost) => End::Lost,
                 Err(error) => self.complain(member, &error),
-            }
-            self.tell(node, &fetch.word(Wish::Lost));
+            };
             self.give_up(member, fetch);
-            return Some(false);
+            return Some(end);
         }
     }
 
@@ -144,13 +193,7 @@ impl ImageThread {
         }
     }
 
-    // If it does not hear of it, it finds out by itself after a while.
-    fn tell(&self, node: NodeId, word: &PageRequest) {
-        let ask = PeerAsk::Page(word.encode());
-        self.links.ask(node.0, &ask, PATIENCE, Asker::new(|_| {}));
-    }
-
-    fn give_up(&self, member: Member, fetch: Fetch) {
+    fn give_up(&mut self, member: Member, fetch: Fetch) {
         if let Err(error) = fetch.give_up(&self.db) {
             self.complain(member, &error);
         }
@@ -166,14 +209,23 @@ impl ImageThread {
         }
     }
 
-    fn complain(&self, member: Member, error: &esker::Error) {
+    fn complain(&mut self, member: Member, error: &esker::Error) -> End {
         let words = stall::words(error);
         let view = self.replicas.view(member.group);
         if let (Some(words), Some(view)) = (words, view.filter(|view| view.member == member)) {
             view.set_stall(Some(format!("it gets no image: {words}")));
         }
         let words = words.map_or_else(|| error.to_string(), str::to_owned);
-        let line = format!("no image for {member}: {words}");
-        self.log.write(Level::Warning, &line);
+        if let Some(line) = self.complaints.line(&unwritten(member), &words) {
+            self.log.write(Level::Warning, &line);
+        }
+        End::Failed
     }
 }
+
+fn unwritten(member: Member) -> String {
+    format!("no image for {}", ReplicaName(member))
+}
+
+#[cfg(test)]
+mod tests;

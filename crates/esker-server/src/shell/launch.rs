@@ -25,6 +25,7 @@ use crate::reconcile::{Home, Knowledge, Leading, Reporter, Space};
 use crate::shell::apply_thread::{ApplyThread, Order};
 use crate::shell::brain::{Brain, Surroundings};
 use crate::shell::compact_thread::CompactThread;
+use crate::shell::complaints::Complaints;
 use crate::shell::delays::Delays;
 use crate::shell::fault::Faults;
 use crate::shell::first_start::{FOUNDER, founding, settle};
@@ -380,6 +381,7 @@ impl Shell<'_> {
             links: Arc::clone(&shared.links),
             inbox: shared.inbox.clone(),
             log: self.log.clone(),
+            complaints: Complaints::default(),
         }
     }
 

@@ -33,6 +33,7 @@ mod delays;
 mod quick_reads;
 mod read_threads;
 mod log_thread;
+mod complaints;
 mod apply_thread;
 mod image_thread;
 mod compact_thread;

@@ -259,8 +259,6 @@ impl RaftThread {
                 from_node,
                 ticket,
             } => {
-                let name = ReplicaName(member);
-                let line = format!("{name} gets an image of entry {}", ticket.index);
                 // A thread that has ended says why by itself.
                 let _ = self.offers.send(Offered {
                     member,
@@ -268,7 +266,7 @@ impl RaftThread {
                     from_node,
                     ticket,
                 });
-                (Level::Note, line)
+                return;
             }
             NodeEvent::Damaged(member, why) => {
                 let name = ReplicaName(member);
