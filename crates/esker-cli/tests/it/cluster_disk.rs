@@ -125,3 +125,53 @@ fn a_replica_on_a_full_disk_is_no_healthy_copy_and_leads_nothing() {
     }
     cluster.ok(&["stop"]);
 }
+
+#[test]
+fn what_finds_no_room_is_made_later_and_said_once() {
+    // The brain tells the node again and again; the node says of each replica once that it is to be
+    // there, and once that it cannot.
+    let cluster = Cluster::start("3");
+    let rows = cluster.rows();
+    let metas: Vec<&str> = rows
+        .iter()
+        .map(|row| row["meta"].as_str().unwrap())
+        .collect();
+    let ships = Ships {
+        cluster: &cluster,
+        metas: metas.join(","),
+        written: 0,
+    };
+    cluster.ok(&[&["restart", "2"], &QUICK[..], &FULL].concat());
+    cluster
+        .bench
+        .ok(&ships.words(&["table", "create", "ships", "--partitions", "4"]));
+    let log = cluster.bench.path("cluster/node2.log");
+    let said = |what: &str| -> Vec<String> {
+        let log = std::fs::read_to_string(&log).unwrap();
+        let lines = log.lines().filter(|line| line.contains(what));
+        let sentences = lines.map(|line| line.split_once(' ').unwrap().1.to_owned());
+        sentences.collect()
+    };
+    let deadline = Instant::now() + SOON;
+    while said("made no room").len() < 4 {
+        assert!(Instant::now() < deadline, "{:#}", ships.described());
+    }
+    // It was told twenty times a second, with two lines each time.
+    for _ in 0..40 {
+        ships.described();
+    }
+    for what in ["made no room", "is to be here"] {
+        let mut all = said(what);
+        let count = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), count, "{what}");
+        assert!(count >= 4, "one of each partition: {all:?}");
+    }
+    cluster.ok(&[&["restart", "2"], &QUICK[..]].concat());
+    let deadline = Instant::now() + SOON;
+    while !ships.is_healthy() {
+        assert!(Instant::now() < deadline, "{:#}", ships.described());
+    }
+    cluster.ok(&["stop"]);
+}

@@ -11,6 +11,7 @@ use crate::log_lines::{Level, LogLines};
 use crate::meta::ids::ReplicaName;
 use crate::node::stall;
 use crate::node::{Applied, Applying, Ask, Create, Work};
+use crate::shell::complaints::Complaints;
 use crate::shell::fault::Faults;
 use crate::shell::inbox::{Inbox, Told};
 use crate::shell::pending::Pending;
@@ -43,6 +44,7 @@ pub(crate) struct ApplyThread {
     pub(crate) inbox: Inbox,
     pub(crate) log: LogLines,
     pub(crate) faults: Faults,
+    pub(crate) complaints: Complaints,
 }
 
 impl ApplyThread {
@@ -119,17 +121,20 @@ impl ApplyThread {
         Ok(())
     }
 
-    // What is refused, or has no room, is said again by the leader of meta; any other error is the
-    // node's end.
-    fn settle(&self, done: Result<()>, what: &str) -> Result<()> {
+    // What is refused, or has no room, is told again by the leader of meta, which is no news; any
+    // other error is the node's end.
+    fn settle(&mut self, done: Result<()>, what: &str) -> Result<()> {
         let Err(error) = done else {
+            self.complaints.settle(what);
             return Ok(());
         };
         if !(error.is_retryable() || error.kind() == ErrorKind::Invalid) {
             return Err(Error::again(&error));
         }
         let words = stall::words(&error).map_or_else(|| error.to_string(), str::to_owned);
-        self.log.write(Level::Warning, &format!("{what}: {words}"));
+        if let Some(line) = self.complaints.line(what, &words) {
+            self.log.write(Level::Warning, &line);
+        }
         Ok(())
     }
 }

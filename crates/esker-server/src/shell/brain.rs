@@ -27,6 +27,7 @@ use crate::shell::fault::Faults;
 use crate::shell::inbox::{CallBack, Inbox, Told};
 use crate::shell::known::Known;
 use crate::shell::pending::{Pending, Waiting};
+use crate::shell::repeats::{Deed, Repeats, Telling};
 
 /// How often a node reports.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
@@ -74,6 +75,8 @@ pub(crate) struct Brain {
     is_reporting: bool,
     /// Something has happened of which meta should hear.
     is_news: bool,
+    /// What it was told to do last.
+    repeats: Repeats,
     reported: Option<Duration>,
     ticked: Option<Duration>,
     /// Those whom the node was told to join, until it is connected to all nodes that it knows: they
@@ -104,6 +107,7 @@ impl Brain {
             tried: 0,
             is_reporting: false,
             is_news: true,
+            repeats: Repeats::default(),
             reported: None,
             ticked: None,
             seeds,
@@ -204,7 +208,8 @@ impl Brain {
             true => Vec::new(),
             false => actions(directives, &statuses(), &mut draw),
         };
-        self.is_news |= !actions.is_empty();
+        let deeds = actions.iter().filter_map(Deed::of).collect();
+        self.repeats.hear(deeds);
         let asks = actions
             .into_iter()
             .filter_map(|action| self.act(action))
@@ -352,16 +357,24 @@ impl Brain {
     }
 
     fn act(&mut self, action: Action) -> Option<Ask> {
+        let telling = Deed::of(&action).map(|deed| self.repeats.telling(deed));
+        // Meta is to hear what came of it; once nothing has come of it often enough, with the next
+        // report that is due.
+        self.is_news |= telling != Some(Telling::Often);
+        let is_repeated = telling.is_some_and(|telling| telling != Telling::New);
+        let note = |line: &str| {
+            if !is_repeated {
+                self.around.log.write(Level::Note, line);
+            }
+        };
         let order = match action {
             Action::Ask(ask) => return Some(ask),
             Action::Create(create) => {
-                let line = format!("{} is to be here", self.name_of(create.member));
-                self.around.log.write(Level::Note, &line);
+                note(&format!("{} is to be here", self.name_of(create.member)));
                 Order::Create(create)
             }
             Action::Purge(member) => {
-                let line = format!("{} is to go", self.name_of(member));
-                self.around.log.write(Level::Note, &line);
+                note(&format!("{} is to go", self.name_of(member)));
                 Order::Purge(member)
             }
             Action::Learn(directive) => {

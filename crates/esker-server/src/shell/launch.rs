@@ -320,6 +320,7 @@ impl Shell<'_> {
             inbox: shared.inbox.clone(),
             log: self.log.clone(),
             faults: faults.clone(),
+            complaints: Complaints::default(),
         };
         let around = self.surroundings(shared, orders.clone(), parts.serving);
         let (consensus, outlet) = (parts.consensus, parts.outlet);

@@ -37,6 +37,7 @@ mod complaints;
 mod apply_thread;
 mod image_thread;
 mod compact_thread;
+mod repeats;
 mod brain;
 mod shortage;
 mod raft_thread;
