@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use esker_rpc::client::{Client, ClientSettings};
+
 use crate::cluster_commands::{Cluster, QUICK};
 use crate::tool::Bench;
 
@@ -77,6 +79,58 @@ fn peer(row: &serde_json::Value) -> String {
 
 fn meta(row: &serde_json::Value) -> String {
     row["meta"].as_str().unwrap().to_owned()
+}
+
+/// Waits until the meta service has three replicas that vote: a new cluster begins with one, and
+/// grows while it serves.
+fn until_meta_has_three(rows: &[serde_json::Value]) {
+    let metas = rows.iter().map(|row| meta(row).parse().unwrap());
+    let client = Client::new(metas.collect(), ClientSettings::default());
+    let admin = client.admin(SOON);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let deadline = Instant::now() + SOON;
+    loop {
+        // There are no tables, so what is under way is of the meta service.
+        let told = runtime.block_on(admin.describe()).unwrap();
+        let of = |key: &str| told.iter().find(|one| one.0 == key).unwrap().1.as_str();
+        let count = of("meta_servers").split(',').count();
+        if (count, of("balance_operation_count")) == (3, "0") {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{told:?}");
+    }
+}
+
+#[test]
+fn the_first_node_joins_the_others_when_its_directory_was_lost() {
+    // With nobody to join it would begin a cluster of its own, at an address of this one.
+    let cluster = Cluster::start("3");
+    let rows = cluster.rows();
+    until_meta_has_three(&rows);
+    cluster.ok(&["kill", "1"]);
+    std::fs::remove_dir_all(cluster.bench.path("cluster/node1")).unwrap();
+    cluster.ok(&[&["start"], &QUICK[..]].concat());
+    assert_eq!(cluster.states(), ["running"; 3]);
+    // Whomever one asks: it is one cluster.
+    for asked in rows.iter().map(meta) {
+        let words = [
+            "node",
+            "list",
+            "--json",
+            "--timeout",
+            "20s",
+            "--meta",
+            &asked,
+        ];
+        let told = cluster.bench.ok(&words).json();
+        let numbers = told.as_array().unwrap().iter().map(|one| &one["node"]);
+        // The old one goes once the new one has taken its place.
+        let numbers: Vec<&serde_json::Value> = numbers.filter(|one| **one != 1).collect();
+        assert_eq!(numbers, [2, 3, 4], "{told:#}");
+    }
 }
 
 #[test]
