@@ -1,7 +1,5 @@
 //! The command `balance`: every node has its share, and how it comes to that.
 
-use std::cell::RefCell;
-
 use clap::{Args, ValueEnum};
 use esker_rpc::message::meta::MetaLevel;
 use esker_rpc::message::own::{BalanceResponse, BalanceStep};
@@ -15,7 +13,7 @@ use crate::remote::flags::{ClusterFlags, refuse_local};
 use crate::remote::link::Link;
 use crate::remote::nodes::{is_unknown_call, not_ours};
 use crate::remote::refusal::change_failure;
-use crate::remote::waiting::wait_for;
+use crate::remote::waiting::{Left, wait_for};
 
 /// Even out what the nodes of a cluster have
 #[derive(Debug, Args)]
@@ -76,15 +74,13 @@ pub fn balance(shared: &GlobalFlags, args: &Balance) -> Outcome {
         false => change_failure("cannot balance the cluster", &error),
     })?;
     if args.wait && is_anything_left(&told) > 0 {
-        let said = RefCell::new(String::new());
         wait_for(&link, "evening out", |link| {
             // Each time it is asked for anew: who leads the meta service may be another one.
             let told = link.attempt(link.admin().balance(true))?;
-            if *said.borrow() != told.hint_message && !told.hint_message.is_empty() {
-                remark!("esker: {}", told.hint_message);
-                said.replace(told.hint_message.clone());
-            }
-            Ok(is_anything_left(&told))
+            Ok(Left {
+                count: is_anything_left(&told),
+                waits_for: told.hint_message,
+            })
         })?;
     }
     show(shared, args, &told)

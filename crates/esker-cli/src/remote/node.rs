@@ -22,7 +22,7 @@ use crate::remote::nodes::{
 use crate::remote::placing::{Share, add_shares, address};
 use crate::remote::refusal::change_failure;
 use crate::remote::slow::slow;
-use crate::remote::waiting::wait_for;
+use crate::remote::waiting::{Left, wait_for};
 
 /// Look after the nodes of a cluster
 #[derive(Debug, Args)]
@@ -180,27 +180,42 @@ fn drain(shared: &GlobalFlags, link: &Link, node: &str, (undo, wait): (bool, boo
     let done = link.attempt(link.admin().change_node(number, deed));
     let left = settled(&format!("cannot drain node {number}"), done)?;
     if wait {
-        // What it may have to wait for is said there.
         if !left.is_empty() {
             remark!("esker: {left}");
         }
         let doing = format!("emptying node {number}");
-        wait_for(link, &doing, |link| count_left(link, number, left_on))?;
+        wait_for(link, &doing, |link| left_of(link, number, left_on))?;
     }
     let line = match (undo, wait) {
         (true, _) => format!("node {number} stays"),
         (false, true) => format!("node {number} is empty"),
-        (false, false) => left,
+        (false, false) => advised(link, number, left),
     };
     let object = json!({ "node": number, "is_draining": !undo, "is_empty": wait });
     tell(shared, &line, &json!({ "drained": object }))
 }
 
 /// What is left on a node, which may be gone by now.
-fn count_left(link: &Link, node: i64, of: fn(&NodeFacts) -> i32) -> Result<u64, ClientError> {
-    let nodes = link.attempt(link.admin().node_facts())?;
-    let one = nodes.iter().find(|one| one.node == node);
-    Ok(one.map_or(0, |one| u64::from(of(one).unsigned_abs())))
+fn left_of(link: &Link, node: i64, of: fn(&NodeFacts) -> i32) -> Result<Left, ClientError> {
+    let mut nodes = link.attempt(link.admin().node_facts())?.into_iter();
+    let one = nodes.find(|one| one.node == node);
+    Ok(one.map_or_else(Left::default, |one| Left {
+        count: u64::from(of(&one).unsigned_abs()),
+        waits_for: one.waits_for,
+    }))
+}
+
+/// What is still to come of a node, with what that waits for, if anybody knows.
+fn advised(link: &Link, node: i64, left: String) -> String {
+    if left.is_empty() {
+        return left;
+    }
+    // Nobody may know yet; the deed is done, and `esker node list` says it later.
+    let told = left_of(link, node, left_on).unwrap_or_default();
+    match told.waits_for.as_str() {
+        "" => left,
+        why => format!("{left}; {why}"),
+    }
 }
 
 fn remove(shared: &GlobalFlags, link: &Link, node: &str, (yes, wait): (bool, bool)) -> Outcome {
@@ -222,18 +237,20 @@ fn remove(shared: &GlobalFlags, link: &Link, node: &str, (yes, wait): (bool, boo
     let done = link.attempt(link.admin().change_node(number, NodeDeed::ND_REMOVE));
     let mut left = settled(&format!("cannot remove node {number}"), done)?;
     if wait {
+        if !left.is_empty() {
+            remark!("esker: {left}");
+        }
         // Its number goes last, so a node that is there has something left to do.
         let doing = format!("letting go of node {number}");
         wait_for(link, &doing, |link| {
-            count_left(link, number, |one| one.replicas.max(1))
+            left_of(link, number, |one| one.replicas.max(1))
         })?;
         left = String::new();
     }
     let is_gone = left.is_empty();
-    let line = if is_gone {
-        format!("node {number} is removed")
-    } else {
-        left
+    let line = match is_gone {
+        true => format!("node {number} is removed"),
+        false => advised(link, number, left),
     };
     let object = json!({ "node": number, "is_gone": is_gone });
     tell(shared, &line, &json!({ "removed": object }))

@@ -9,7 +9,7 @@ use esker_rpc::message::own::{NodeFacts, NodeStay};
 
 use crate::fail::{Failure, Outcome};
 use crate::quantity::counted;
-use crate::remote::link::Link;
+use crate::remote::link::{Link, shown};
 use crate::remote::placing::address;
 use crate::remote::refusal::failure;
 
@@ -96,11 +96,23 @@ pub fn note(one: &NodeFacts, unix_ms: u64) -> Option<String> {
         NodeStay::NS_DRAINS if one.copies < 0 => Some(format!(
             "node {node} is being emptied: nobody knows yet what it has"
         )),
-        NodeStay::NS_DRAINS => Some(format!("node {node} is being emptied: {replicas} left")),
-        NodeStay::NS_LEAVES => Some(format!(
-            "node {node} is let go of once it is empty: {replicas} left"
+        NodeStay::NS_DRAINS => Some(with_reason(
+            format!("node {node} is being emptied: {replicas} left"),
+            one,
+        )),
+        NodeStay::NS_LEAVES => Some(with_reason(
+            format!("node {node} is let go of once it is empty: {replicas} left"),
+            one,
         )),
         _ => None,
+    }
+}
+
+/// The same, with why it does not go on, if it does not.
+fn with_reason(sentence: String, one: &NodeFacts) -> String {
+    match one.waits_for.as_str() {
+        "" => sentence,
+        why => format!("{sentence}; {}", shown(why)),
     }
 }
 

@@ -264,6 +264,39 @@ fn nodes_are_drained_and_removed_by_whoever_says_so() {
 }
 
 #[test]
+fn who_waits_for_a_node_reads_what_it_waits_for() {
+    // What is to come of it, then once why it does not go on, and at last that it is done.
+    for (words, doing, done) in [
+        (
+            &["node", "drain", "1", "--wait"][..],
+            "emptying node 1",
+            "node 1 is empty\n",
+        ),
+        (
+            &["node", "remove", "1", "--yes", "--wait"],
+            "letting go of node 1",
+            "node 1 is removed\n",
+        ),
+    ] {
+        let double = Double::new();
+        double.cluster.state().holds = 4;
+        let ran = double.ok(words);
+        assert_eq!(ran.text(), done);
+        let why = format!("esker: {doing}: there is no room anywhere\n");
+        assert_eq!(ran.err, format!("esker: its replicas are to go\n{why}"));
+        // Who does not wait reads it at once, and so does who asks later.
+        let double = Double::new();
+        double.cluster.state().holds = 4;
+        let words = &words[..words.len() - 1];
+        let told = double.ok(words);
+        let both = "its replicas are to go; there is no room anywhere\n";
+        assert_eq!(told.text(), both);
+        let list = double.ok(&["node", "list"]);
+        assert!(list.text().contains("; there is no room anywhere"));
+    }
+}
+
+#[test]
 fn replicas_are_a_setting_and_the_level_is_a_word() {
     let double = Double::new();
     let told = double.ok(&["table", "set", "temp", "replicas", "2", "--wait"]);

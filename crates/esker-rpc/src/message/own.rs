@@ -54,6 +54,8 @@ wire_struct! {
         15 space_free: i64,
         /// The node that is at its address now; 0 for none.
         16 successor: i64,
+        /// Why what is on it does not go elsewhere, where it is to; empty if it does.
+        17 waits_for: String,
     }
 }
 

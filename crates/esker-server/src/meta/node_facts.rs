@@ -81,6 +81,10 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
         space_total: space(|node| node.report.space_total_bytes),
         space_free: space(|node| node.report.space_free_bytes),
         successor: live.successor(state, node).map_or(0, |other| long(other.0)),
+        waits_for: match row.stay {
+            Stay::Stays => String::new(),
+            Stay::Drains | Stay::Leaves => waits_for(state, live, node),
+        },
     }
 }
 
@@ -113,6 +117,57 @@ pub(crate) fn groups_on(state: &State, live: &Live, node: NodeId) -> Vec<GroupId
     groups
         .filter(|group| nodes_of(state, live, *group).contains(&node))
         .collect()
+}
+
+/// Why replicas of a node that is to be emptied go nowhere; empty if all have somewhere to go. What
+/// is dead takes nothing, though it may come back, and neither does a full disk.
+fn waits_for(state: &State, live: &Live, node: NodeId) -> String {
+    let level = state.cluster.as_ref().map(|row| row.level);
+    let groups = groups_on(state, live, node);
+    if groups.is_empty() {
+        return String::new();
+    }
+    if level.is_none_or(|level| level <= Level::Frozen) {
+        return "nothing moves at this level: `esker balance --level steady`".to_owned();
+    }
+    let stays = |one: &(&NodeId, &NodeRow)| !one.1.is_draining();
+    let staying = state.nodes.iter().filter(stays);
+    let there: Vec<(&NodeId, &NodeRow)> = staying
+        .filter(|one| live.silent_ms(*one.0) < QUICK_MS)
+        .collect();
+    let (mut without_node, mut without_room) = (0, 0);
+    for group in groups {
+        let wished = state.partitions.get(&group).map(|row| row.wished.values());
+        let others: Vec<&NodeId> = wished
+            .into_iter()
+            .flatten()
+            .filter(|at| **at != node)
+            .collect();
+        if others.len() >= state.wished_count(group) {
+            continue;
+        }
+        let hosts: BTreeSet<_> = others.iter().map(|at| state.host(**at)).collect();
+        let is_place = |one: &&(&NodeId, &NodeRow)| {
+            let fits = group != META || one.1.addresses.meta.is_some();
+            fits && !hosts.contains(&state.host(*one.0))
+        };
+        let mut places = there.iter().filter(is_place).map(|one| *one.0).peekable();
+        match places.peek() {
+            None => without_node += 1,
+            Some(_) => {
+                let has_space = |at: NodeId| live.node(at).is_none_or(LiveNode::has_space);
+                without_room += usize::from(!places.any(has_space));
+            }
+        }
+    }
+    match (without_node, without_room) {
+        (0, 0) => String::new(),
+        (0, count) => format!("{count} of its replicas wait for room on the disks of other nodes"),
+        (count, _) => format!(
+            "{count} of its replicas wait for another node: every host that lives and stays has \
+             one of the same partition"
+        ),
+    }
 }
 
 /// The plan by which every node gets its share.

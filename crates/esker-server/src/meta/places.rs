@@ -48,7 +48,8 @@ pub(crate) fn change_node(state: &State, live: &Live, request: &ChangeNodeReques
     }
 }
 
-/// What is still to come of it, in words, for who asked.
+/// What is still to come of it, in words, for who asked; what that waits for is told with the
+/// node's facts.
 pub(crate) fn what_is_left(state: &State, request: &ChangeNodeRequest) -> String {
     let node = NodeId(u64::try_from(request.node).unwrap_or(0));
     let Some(row) = state.nodes.get(&node) else {
@@ -56,31 +57,12 @@ pub(crate) fn what_is_left(state: &State, request: &ChangeNodeRequest) -> String
     };
     let (id, counts) = (node.0, state.wished_counts());
     let replicas = counts.get(&node).copied().unwrap_or_default();
-    let left = match row.stay {
-        Stay::Stays => return String::new(),
+    match row.stay {
+        Stay::Stays => String::new(),
         Stay::Drains => format!("{replicas} replicas move from node {id} to others"),
         Stay::Leaves => {
             format!("node {id} is let go of once its {replicas} replicas are elsewhere")
         }
-    };
-    let is_frozen = state
-        .cluster
-        .as_ref()
-        .is_none_or(|row| row.level <= Level::Frozen);
-    let on_it = state.partitions.iter().filter(|group| {
-        let mut nodes = group.1.wished.values();
-        nodes.any(|at| *at == node)
-    });
-    let most = on_it.map(|group| state.wished_count(*group.0)).max();
-    let hosts = usize::try_from(state.host_count()).unwrap_or(usize::MAX);
-    match most {
-        _ if is_frozen => {
-            format!("{left}; nothing moves at this level: `esker balance --level steady`")
-        }
-        Some(most) if most > hosts => {
-            format!("{left}; they wait for another node: {most} replicas, {hosts} hosts that stay")
-        }
-        _ => left,
     }
 }
 

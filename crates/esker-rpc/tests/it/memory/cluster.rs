@@ -48,6 +48,10 @@ pub struct State {
     pub loading: Option<usize>,
     /// It has the calls that Pegasus does not have.
     pub knows_own: bool,
+    /// Who leads has heard its nodes, and tells of them.
+    pub knows_nodes: bool,
+    /// So many times it tells of nodes that what is to leave them has nowhere to go.
+    pub holds: u32,
     /// Nodes by number that do not just stay; who leaves is gone.
     pub stays: BTreeMap<i64, NodeStay>,
     /// How often each call was seen by a server.
@@ -98,6 +102,8 @@ impl Cluster {
             meta_delay: std::time::Duration::ZERO,
             loading: None,
             knows_own: true,
+            knows_nodes: true,
+            holds: 0,
             stays: BTreeMap::new(),
             seen: BTreeMap::new(),
         };

@@ -26,6 +26,7 @@ pub fn answer(state: &mut State, call: &MetaCall) -> MetaAnswer {
         at < state.nodes.len() && state.stays.get(&node) != Some(&NodeStay::NS_LEAVES)
     };
     match call {
+        MetaCall::ShowNodes(_) if !state.knows_nodes => refused(ErrorCode::ServiceNotActive),
         MetaCall::ShowNodes(_) => MetaAnswer::ShowNodes(ShowNodesResponse {
             err: ErrorName::OK,
             hint_message: String::new(),
@@ -38,9 +39,13 @@ pub fn answer(state: &mut State, call: &MetaCall) -> MetaAnswer {
                 _ => NodeStay::NS_STAYS,
             };
             state.stays.insert(request.node, stay);
+            let hint = match state.holds {
+                0 => "",
+                _ => "its replicas are to go",
+            };
             MetaAnswer::ChangeNode(ChangeNodeResponse {
                 err: ErrorName::OK,
-                hint_message: String::new(),
+                hint_message: hint.to_owned(),
             })
         }
         MetaCall::ChangeNode(_) => refused(ErrorCode::ObjectNotFound),
@@ -93,6 +98,8 @@ fn facts(state: &mut State) -> Vec<NodeFacts> {
             }
         }
     }
+    let is_held = state.holds > 0;
+    state.holds = state.holds.saturating_sub(1);
     let facts = (1..).zip(&state.nodes).map(|(node, row)| {
         let address = Address::from(row.address);
         let stay = state
@@ -100,9 +107,14 @@ fn facts(state: &mut State) -> Vec<NodeFacts> {
             .get(&node)
             .copied()
             .unwrap_or(NodeStay::NS_STAYS);
-        let (leads, replicas) = match stay {
-            NodeStay::NS_STAYS => counts.get(&address).copied().unwrap_or_default(),
-            _ => (0, 0),
+        let stays = stay == NodeStay::NS_STAYS;
+        let (leads, replicas) = match stays || is_held {
+            true => counts.get(&address).copied().unwrap_or_default(),
+            false => (0, 0),
+        };
+        let waits_for = match !stays && is_held {
+            true => "there is no room anywhere",
+            false => "",
         };
         NodeFacts {
             node,
@@ -112,10 +124,11 @@ fn facts(state: &mut State) -> Vec<NodeFacts> {
             stay,
             leads,
             replicas,
+            waits_for: waits_for.to_owned(),
             ..NodeFacts::default()
         }
     });
     facts
-        .filter(|one| one.stay != NodeStay::NS_LEAVES)
+        .filter(|one| is_held || one.stay != NodeStay::NS_LEAVES)
         .collect()
 }

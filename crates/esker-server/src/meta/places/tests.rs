@@ -3,11 +3,12 @@
 use esker_rpc::codec::scalars::Gpid;
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::balance::{GetReplicaCountRequest, ProposalAction, SetReplicaCountRequest};
-use esker_rpc::message::meta::{MetaAnswer, MetaCall, MetaLevel};
+use esker_rpc::message::meta::{ControlMetaRequest, MetaAnswer, MetaCall, MetaLevel};
 use esker_rpc::message::own::{
     BalanceRequest, BalanceResponse, NodeFacts, NodeStay, SetMetaReplicasRequest, ShowNodesRequest,
 };
 
+use crate::meta::report::Report;
 use crate::meta::trial::{Trial, addresses, group, new_node, new_table, report};
 
 use super::*;
@@ -206,6 +207,51 @@ fn a_node_is_not_emptied_onto_one_that_is_dead() {
     );
     // The dead one itself can be.
     has(&trial.deed(4, NodeDeed::ND_DRAIN), ErrorCode::Ok, "");
+}
+
+#[test]
+fn a_node_that_cannot_be_emptied_says_what_it_waits_for() {
+    // It can be when that is asked for; then another one dies, comes back, and is full.
+    let mut trial = at_rest(4, 3);
+    trial.ask(&MetaCall::SetMetaReplicas(SetMetaReplicasRequest {
+        count: 1,
+    }));
+    assert_eq!(trial.even_out(20), 0);
+    let waits_for = |trial: &mut Trial| trial.facts().swap_remove(1).waits_for;
+    assert_eq!(waits_for(&mut trial), "");
+    has(&trial.deed(2, NodeDeed::ND_DRAIN), ErrorCode::Ok, "");
+    assert_eq!(waits_for(&mut trial), "");
+    let alive = trial.reports[&NodeId(4)].clone();
+    trial.silence(4);
+    for _ in 0..12 {
+        trial.hear();
+    }
+    let told = waits_for(&mut trial);
+    assert!(
+        told.ends_with(
+            "wait for another node: every host that lives and stays has one of the same partition"
+        ),
+        "{told}"
+    );
+    assert!(!told.starts_with("0 "), "{told}");
+    let full = Report {
+        space_free_bytes: 0,
+        ..alive.clone()
+    };
+    trial.reports.insert(NodeId(4), full);
+    trial.hear();
+    let told = waits_for(&mut trial);
+    assert!(
+        told.ends_with("of its replicas wait for room on the disks of other nodes"),
+        "{told}"
+    );
+    trial.reports.insert(NodeId(4), alive);
+    trial.hear();
+    assert_eq!(waits_for(&mut trial), "");
+    let level = MetaLevel::FL_FREEZED;
+    trial.ask(&MetaCall::ControlMeta(ControlMetaRequest { level }));
+    let told = waits_for(&mut trial);
+    assert!(told.contains("nothing moves at this level"), "{told}");
 }
 
 #[test]
