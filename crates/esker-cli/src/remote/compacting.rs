@@ -6,7 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use esker_bench::report::date::utc;
 use esker_rpc::client::ClientError;
 use esker_rpc::message::meta::TableDescription;
-use esker_rpc::message::own::NodeFacts;
 use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
@@ -14,8 +13,8 @@ use crate::global_flags::GlobalFlags;
 use crate::out::Out;
 use crate::quantity::counted;
 use crate::remote::link::{Link, shown};
-use crate::remote::nodes::{facts, facts_of_ours};
-use crate::remote::page::page;
+use crate::remote::nodes::facts_of_ours;
+use crate::remote::page::{Statuses, statuses};
 use crate::remote::refusal::change_failure;
 use crate::remote::waiting::wait_for;
 
@@ -69,12 +68,9 @@ impl Progress {
     }
 
     // Counts what a node says of its replicas of a table.
-    fn add(&mut self, status: &Value, table: &str) {
+    fn add(&mut self, status: &Value) {
         let is_since = status["started_s"].as_u64() > Some(self.asked_s);
         for one in status["replicas"].as_array().into_iter().flatten() {
-            if one["table"] != table {
-                continue;
-            }
             let compaction = &one["compaction"];
             let is_meant = compaction["asked_s"].as_u64() >= Some(self.asked_s);
             let count = match compaction["state"].as_str().filter(|_| is_meant) {
@@ -119,7 +115,8 @@ pub fn compact(shared: &GlobalFlags, link: &Link, name: &str, wait: bool) -> Out
         facts_of_ours(link)?;
         wait_for(link, "compacting", |link| {
             let nodes = link.attempt(link.admin().node_facts())?;
-            let progress = of_nodes(&nodes, name, asked_s).map_err(|_| ClientError::Unreachable)?;
+            let statuses = statuses(&nodes, table.app_id);
+            let progress = told(&statuses, asked_s).map_err(|_| ClientError::Unreachable)?;
             Ok(progress.running + progress.waiting)
         })?;
     }
@@ -128,7 +125,8 @@ pub fn compact(shared: &GlobalFlags, link: &Link, name: &str, wait: bool) -> Out
         ..Progress::default()
     };
     if wait {
-        progress = of_nodes(&facts_of_ours(link)?, name, asked_s).map_err(Failure::failed)?;
+        let statuses = statuses(&facts_of_ours(link)?, table.app_id);
+        progress = told(&statuses, asked_s).map_err(Failure::failed)?;
     }
     let mut out = Out::lock();
     if shared.json {
@@ -154,25 +152,21 @@ pub fn compact(shared: &GlobalFlags, link: &Link, name: &str, wait: bool) -> Out
 
 /// How far the last compaction is that somebody asked for; nothing where nobody did, or nobody
 /// knows.
-pub fn progress(link: &Link, table: &TableDescription) -> Outcome<Option<Progress>> {
-    let Some(asked_s) = asked(table) else {
-        return Ok(None);
-    };
-    let nodes = facts(link)?.unwrap_or_default();
-    Ok(of_nodes(&nodes, &table.app_name, asked_s).ok())
+pub fn progress(statuses: &Statuses, table: &TableDescription) -> Option<Progress> {
+    told(statuses, asked(table)?).ok()
 }
 
 fn asked(table: &TableDescription) -> Option<u64> {
     table.envs.get(ASKED)?.parse().ok()
 }
 
-fn of_nodes(nodes: &[NodeFacts], table: &str, asked_s: u64) -> Result<Progress, String> {
+fn told(statuses: &Statuses, asked_s: u64) -> Result<Progress, String> {
     let mut progress = Progress {
         asked_s,
         ..Progress::default()
     };
-    for node in nodes.iter().filter(|node| node.is_alive) {
-        progress.add(&page(node, "/status")?, table);
+    for (_, status) in statuses {
+        progress.add(status.as_ref().map_err(Clone::clone)?);
     }
     Ok(progress)
 }

@@ -126,6 +126,11 @@ impl Link {
         self.client.admin(self.timeout)
     }
 
+    /// The same, for what may take so long at most.
+    pub fn admin_within(&self, most: Duration) -> Admin {
+        self.client.admin(self.timeout.min(most))
+    }
+
     /// The table of that name. If there is none, the failure says which ones are meant perhaps.
     pub fn table(&self, name: &str) -> Outcome<Table> {
         let told = self.attempt(self.client.table(name));

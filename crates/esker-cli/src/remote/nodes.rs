@@ -1,6 +1,6 @@
 //! Nodes of a cluster by number or address, and what is to be said of each.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use esker_bench::report::date::millis;
 use esker_rpc::client::ClientError;
@@ -13,12 +13,25 @@ use crate::remote::link::{Link, shown};
 use crate::remote::placing::address;
 use crate::remote::refusal::failure;
 
+/// How long nodes are waited for that are asked for notes only: whoever leads the meta service has
+/// heard all that live in less, mostly.
+const NOTES_PATIENCE: Duration = Duration::from_secs(2);
+
 /// The nodes, where the cluster tells of them by numbers: one of Pegasus does not.
 pub fn facts(link: &Link) -> Outcome<Option<Vec<NodeFacts>>> {
     match link.attempt(link.admin().node_facts()) {
         Ok(facts) => Ok(Some(facts)),
         Err(error) if is_unknown_call(&error) => Ok(None),
         Err(error) => Err(failure("cannot ask for the nodes", &error)),
+    }
+}
+
+/// The same for what may be left unsaid: not for long, and with the reason in words.
+pub fn facts_for_notes(link: &Link) -> Result<Vec<NodeFacts>, String> {
+    match link.attempt(link.admin_within(NOTES_PATIENCE).node_facts()) {
+        Ok(facts) => Ok(facts),
+        Err(error) if is_unknown_call(&error) => Ok(Vec::new()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -13,8 +13,19 @@ use crate::remote::placing::address;
 /// How long a node may take with its page.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Longest page that is read: a thousand replicas have a few hundred bytes each.
+/// Longest page that is read: those that are lists end before it.
 const PAGE_BYTES_MAX: u64 = 4 << 20;
+
+/// What nodes say of their replicas of a table: each by its number, with its page or why there is
+/// none, in words.
+pub type Statuses = Vec<(i64, Result<Value, String>)>;
+
+/// Asks each node that lives.
+pub fn statuses(nodes: &[NodeFacts], table: i32) -> Statuses {
+    let path = format!("/status/{table}");
+    let living = nodes.iter().filter(|node| node.is_alive);
+    living.map(|node| (node.node, page(node, &path))).collect()
+}
 
 /// A page of a node that is JSON. Errors: why there is none, in words.
 pub fn page(node: &NodeFacts, path: &str) -> Result<Value, String> {
@@ -33,10 +44,13 @@ fn get(address: SocketAddrV4, path: &str) -> Result<String, String> {
             format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes())?;
         let mut answer = Vec::new();
-        stream.take(PAGE_BYTES_MAX).read_to_end(&mut answer)?;
+        stream.take(PAGE_BYTES_MAX + 1).read_to_end(&mut answer)?;
         Ok(answer)
     };
     let answer = read().map_err(|error: std::io::Error| error.to_string())?;
+    if answer.len() as u64 > PAGE_BYTES_MAX {
+        return Err("its page is longer than any that is read".to_owned());
+    }
     body(&String::from_utf8_lossy(&answer)).map(str::to_owned)
 }
 

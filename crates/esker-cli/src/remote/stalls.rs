@@ -2,27 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use esker_rpc::message::own::NodeFacts;
 use serde_json::Value;
 
-use crate::remote::page::page;
+use crate::remote::page::Statuses;
 
 /// Partitions that a sentence names; of more it says how many there are.
 const NAMED_MAX: usize = 8;
 
-/// A sentence for each reason that a node has not to go on with replicas of `table`.
-pub fn stalls(nodes: &[NodeFacts], table: &str) -> Vec<String> {
-    let living = nodes.iter().filter(|node| node.is_alive);
-    // Of one whose page cannot be had nothing is known: what it lacks is seen in the partitions.
-    let told = living.filter_map(|node| Some((node.node, page(node, "/status").ok()?)));
-    told.flat_map(|(node, status)| sentences(node, &status, table))
-        .collect()
+/// A sentence for each reason that a node has not to go on with its replicas of a table, and for
+/// each node that does not tell.
+pub fn stalls(statuses: &Statuses) -> Vec<String> {
+    let told = statuses.iter().map(|(node, status)| match status {
+        Ok(status) => sentences(*node, status),
+        Err(why) => vec![format!(
+            "node {node} does not tell how its replicas are: {why}"
+        )],
+    });
+    told.flatten().collect()
 }
 
-fn sentences(node: i64, status: &Value, table: &str) -> Vec<String> {
+fn sentences(node: i64, status: &Value) -> Vec<String> {
     let mut reasons: BTreeMap<(bool, &str), Vec<u64>> = BTreeMap::new();
     let replicas = status["replicas"].as_array().into_iter().flatten();
-    for one in replicas.filter(|one| one["table"] == table) {
+    for one in replicas {
         let (stall, damage) = (one["stall"].as_str(), one["damage"].as_str());
         let reason = damage.map(|why| (true, why));
         if let Some(reason) = reason.or(stall.map(|why| (false, why))) {

@@ -7,6 +7,7 @@ use esker_bench::report::date::utc;
 use esker_bench::table::Table as Lines;
 use esker_rpc::client::ClientError;
 use esker_rpc::message::meta::{PartitionConfiguration, TableStatus};
+use esker_rpc::message::own::NodeFacts;
 use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
@@ -20,7 +21,8 @@ use crate::remote::described::{spell_table, state};
 use crate::remote::flags::{ClusterFlags, refuse_local};
 use crate::remote::keys::whole_seconds;
 use crate::remote::link::{Link, shown};
-use crate::remote::nodes::{facts, note, unix_ms};
+use crate::remote::nodes::{facts_for_notes, note, unix_ms};
+use crate::remote::page::statuses;
 use crate::remote::placing::{address, health, replica_count, secondaries, spell};
 use crate::remote::recovering::{Recover, recover};
 use crate::remote::refusal::{change_failure, is_no_table, is_nonsense};
@@ -292,8 +294,19 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
         name,
         partitions,
     )?;
-    let notes = notes(link, name, &partitions)?;
-    let compaction = progress(link, &table)?;
+    let nodes = facts_for_notes(link);
+    let statuses = statuses(nodes.as_deref().unwrap_or_default(), table.app_id);
+    let mut notes = match &nodes {
+        Ok(nodes) => notes(nodes, &partitions),
+        Err(why) => vec![format!(
+            "what keeps replicas from going on cannot be told: {why}"
+        )],
+    };
+    notes.append(&mut stalls(&statuses));
+    if nodes.as_ref().is_ok_and(|nodes| !nodes.is_empty()) {
+        notes.extend(note_of_leaders(link, name, &partitions));
+    }
+    let compaction = progress(&statuses, &table);
     let mut out = Out::lock();
     if shared.json {
         let mut object = spell_table(&table);
@@ -338,31 +351,31 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
     Ok(out.finish()?)
 }
 
-/// What there is to say of the nodes that may have missing replicas, and why replicas of the table
-/// do not go on. A leader that does not may be the only replica: nothing is missing then.
-fn notes(link: &Link, name: &str, partitions: &[PartitionConfiguration]) -> Outcome<Vec<String>> {
-    let nodes = facts(link)?.unwrap_or_default();
+/// What there is to say of the nodes that may have missing replicas.
+fn notes(nodes: &[NodeFacts], partitions: &[PartitionConfiguration]) -> Vec<String> {
     let is_whole = partitions.iter().all(|one| health(one) == "healthy");
     let now_ms = unix_ms();
     let silent = nodes.iter().filter(|one| !is_whole && !one.is_alive);
-    let mut notes: Vec<String> = silent.filter_map(|one| note(one, now_ms)).collect();
-    notes.append(&mut stalls(&nodes, name));
-    // The last leader is told of until another one leads. Whoever does not know the call, as
-    // Pegasus, or cannot say it now, has nothing to say of that.
-    let leaderless = match is_whole || nodes.is_empty() {
-        true => Vec::new(),
-        false => link
-            .attempt(link.admin().leaderless(name))
-            .unwrap_or_default(),
-    };
-    if !leaderless.is_empty() {
-        notes.push(format!(
-            "without a leader: {}; `esker table recover {}` says why, and what can be done",
-            counted(leaderless.len() as u64, "partition"),
-            shown(name)
-        ));
+    silent.filter_map(|one| note(one, now_ms)).collect()
+}
+
+/// That partitions have no leader: the last one is told of until another one leads. Whoever does
+/// not know the call, as Pegasus, or cannot say it now, has nothing to say of that.
+fn note_of_leaders(
+    link: &Link,
+    name: &str,
+    partitions: &[PartitionConfiguration],
+) -> Option<String> {
+    if partitions.iter().all(|one| health(one) == "healthy") {
+        return None;
     }
-    Ok(notes)
+    let leaderless = link.attempt(link.admin().leaderless(name));
+    let leaderless = leaderless.ok().filter(|all| !all.is_empty())?;
+    Some(format!(
+        "without a leader: {}; `esker table recover {}` says why, and what can be done",
+        counted(leaderless.len() as u64, "partition"),
+        shown(name)
+    ))
 }
 
 fn drop_one(

@@ -297,6 +297,38 @@ fn who_waits_for_a_node_reads_what_it_waits_for() {
 }
 
 #[test]
+fn a_table_is_described_though_nobody_tells_of_nodes() {
+    // Who leads the meta service has not heard of all nodes for some seconds after it was chosen.
+    let double = Double::new();
+    double.cluster.state().knows_nodes = false;
+    double.fails(
+        &["node", "list", "--timeout", "500ms"],
+        1,
+        "cannot ask for the nodes",
+    );
+    let words = ["table", "describe", "temp", "--timeout", "500ms"];
+    let told = double.ok(&words);
+    let note = "what keeps replicas from going on cannot be told: no server could be reached";
+    assert!(told.text().contains("8 of them healthy"), "{}", told.text());
+    assert!(told.text().contains(note), "{}", told.text());
+    let told = double.ok(&[&words[..], &["--json"]].concat()).json();
+    assert!(told["notes"][0].as_str().unwrap().starts_with(note));
+    assert_eq!(told["placing"].as_array().unwrap().len(), 8);
+    // A node that has no page says so; one of Pegasus is not asked.
+    double.cluster.state().knows_nodes = true;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let nowhere = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    double.cluster.state().nodes[2].address = nowhere.parse().unwrap();
+    let told = double.ok(&words);
+    let note = "node 3 does not tell how its replicas are: ";
+    assert!(told.text().contains(note), "{}", told.text());
+    double.cluster.state().knows_own = false;
+    let told = double.ok(&[&words[..], &["--json"]].concat()).json();
+    assert_eq!(told["notes"], json!([]));
+}
+
+#[test]
 fn replicas_are_a_setting_and_the_level_is_a_word() {
     let double = Double::new();
     let told = double.ok(&["table", "set", "temp", "replicas", "2", "--wait"]);

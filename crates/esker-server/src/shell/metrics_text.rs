@@ -59,5 +59,25 @@ pub(crate) fn json_maybe(text: Option<&str>) -> String {
     text.map_or_else(|| "null".to_owned(), json_text)
 }
 
+/// What is inside the brackets of a list, of `bytes_max` bytes and one object more; and how many
+/// objects are left out.
+pub(crate) fn json_list(
+    objects: impl ExactSizeIterator<Item = String>,
+    bytes_max: usize,
+) -> (String, usize) {
+    let mut list = String::new();
+    let all = objects.len();
+    for (count, object) in objects.enumerate() {
+        if list.len() >= bytes_max {
+            return (list, all - count);
+        }
+        if count > 0 {
+            list.push(',');
+        }
+        list.push_str(&object);
+    }
+    (list, 0)
+}
+
 #[cfg(test)]
 mod tests;

@@ -7,12 +7,12 @@ use esker::Db;
 use tokio::sync::watch;
 
 use crate::front::{Cause, Counters, Page};
-use crate::meta::ids::{META, PartitionId};
+use crate::meta::ids::{META, PartitionId, TableId};
 use crate::node::{Replicas, Traffic, TrafficCounts, View};
 use crate::shell::delays::Delays;
 use crate::shell::fault::Faults;
 use crate::shell::known::Known;
-use crate::shell::metrics_text::{MetricsText, json_maybe, json_text};
+use crate::shell::metrics_text::{MetricsText, json_list, json_maybe, json_text};
 use crate::shell::misdirected::Misdirected;
 use crate::shell::pending::Pending;
 
@@ -20,8 +20,12 @@ use crate::shell::pending::Pending;
 const LIST: &str = "\
 /metrics  what this node counts, in the text format of Prometheus\n\
 /health   200 if the node serves, 503 with the reasons if not\n\
-/status   who the node is and what it has, as JSON\n\
+/status   who the node is and what it has, as JSON; /status/7 what it has of table 7\n\
 /slow     the latest calls that took long, with what they waited for, as JSON\n";
+
+/// Bytes of replicas on the page of all: some ten thousand of them. What is beyond is counted, and
+/// told by the page of its table.
+const REPLICAS_BYTES_MAX: usize = 3 << 20;
 
 /// Which counts of a replica.
 type Of = fn(&View) -> &Traffic;
@@ -118,6 +122,10 @@ struct Named {
 impl Pages {
     /// The page of a path.
     pub(crate) fn page(&self, path: &str) -> Page {
+        let table = path.strip_prefix("/status/").map(str::parse);
+        if let Some(Ok(table)) = table {
+            return Page::of("application/json", self.status(Some(TableId(table))));
+        }
         match path {
             "/metrics" => Page::of("text/plain; version=0.0.4; charset=utf-8", self.metrics()),
             "/health" => match self.ailments() {
@@ -127,7 +135,7 @@ impl Pages {
                     Page::text("503 Service Unavailable", lines.concat())
                 }
             },
-            "/status" => Page::of("application/json", self.status()),
+            "/status" => Page::of("application/json", self.status(None)),
             "/slow" => Page::of("application/json", self.pending.slow.to_json(&self.known)),
             "/" => Page::text("200 OK", LIST),
             _ => Page::text("404 Not Found", format!("there are these pages:\n{LIST}")),
@@ -162,7 +170,7 @@ impl Pages {
         let mut text = MetricsText::default();
         self.put_node(&mut text);
         self.put_doors(&mut text);
-        let replicas = self.replicas_by_name();
+        let replicas = self.replicas_by_name(None);
         put_tables(&mut text, &replicas);
         put_partitions(&mut text, &replicas);
         // Each replica is a keyspace: what the engine knows of each would be the longest part.
@@ -261,11 +269,15 @@ impl Pages {
         }
     }
 
-    /// The replicas of tables here, by table and partition.
-    fn replicas_by_name(&self) -> Vec<Named> {
+    /// The replicas of tables here, or of that table, by table and partition.
+    fn replicas_by_name(&self, table: Option<TableId>) -> Vec<Named> {
         let known = self.known.get();
         let views = self.replicas.views().into_iter();
-        let of_tables = views.filter(|view| view.member.group != META);
+        let is_meant = |view: &Arc<View>| {
+            let of = PartitionId::of(view.member.group).table;
+            view.member.group != META && table.is_none_or(|table| table == of)
+        };
+        let of_tables = views.filter(is_meant);
         let named = of_tables.map(|view| {
             let partition = PartitionId::of(view.member.group);
             let facts = known.tables.get(&partition.table);
@@ -283,9 +295,10 @@ impl Pages {
         named.collect()
     }
 
-    fn status(&self) -> String {
+    fn status(&self, table: Option<TableId>) -> String {
         let ailments: Vec<String> = self.ailments().iter().map(|it| json_text(it)).collect();
-        let replicas: Vec<String> = self.replicas_by_name().iter().map(spell).collect();
+        let named = self.replicas_by_name(table);
+        let (replicas, left_out) = json_list(named.iter().map(spell), REPLICAS_BYTES_MAX);
         let leads_meta = self
             .replicas
             .view(META)
@@ -294,7 +307,7 @@ impl Pages {
             "{{\"node\":{},\"cluster\":\"{:016x}\",\"incarnation\":{},\"started_s\":{},\
              \"version\":{},\
              \"serves\":{},\"ailments\":[{}],\"leads_meta\":{leads_meta},\"pending_calls\":{},\
-             \"delayed_calls\":{},\"replicas\":[{}]}}\n",
+             \"delayed_calls\":{},\"replicas_left_out\":{left_out},\"replicas\":[{replicas}]}}\n",
             self.node,
             self.cluster,
             self.incarnation,
@@ -304,7 +317,6 @@ impl Pages {
             ailments.join(","),
             self.pending.count(),
             self.delays.count(),
-            replicas.join(","),
         )
     }
 }

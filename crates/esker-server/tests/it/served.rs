@@ -296,7 +296,18 @@ fn a_node_shows_what_it_counts_and_whether_it_is_well() {
             status.contains("\"table\":\"ships\",\"partition\":3"),
             "{status}"
         );
-        assert!(page(address, "/nothing").starts_with("HTTP/1.1 404 "));
+        assert!(status.contains("\"replicas_left_out\":0,"), "{status}");
+        // Of one table by its number, and of one that there is not.
+        let status = page(address, "/status/1");
+        assert!(
+            status.contains("\"table\":\"ships\",\"partition\":3"),
+            "{status}"
+        );
+        let status = page(address, "/status/77");
+        assert!(status.contains("\"replicas\":[]"), "{status}");
+        for path in ["/nothing", "/status/ships", "/status/-1", "/status/"] {
+            assert!(page(address, path).starts_with("HTTP/1.1 404 "), "{path}");
+        }
     }
     node.stop().unwrap();
 }

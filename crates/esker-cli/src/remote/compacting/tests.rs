@@ -4,25 +4,23 @@ use super::*;
 
 #[test]
 fn what_nodes_say_is_counted_and_told() {
-    let replica = |table: &str, asked_s: u64, state: &str| -> Value {
-        let compaction = json!({ "asked_s": asked_s, "state": state });
-        json!({ "table": table, "compaction": compaction })
+    let replica = |asked_s: u64, state: &str| -> Value {
+        json!({ "compaction": { "asked_s": asked_s, "state": state } })
     };
     let mut progress = Progress {
         asked_s: 100,
         ..Progress::default()
     };
     let running = json!({ "started_s": 50, "replicas": [
-        replica("ships", 100, "done"),
-        replica("ships", 101, "failed"),
-        replica("ships", 100, "running"),
-        replica("ships", 90, "done"),
-        replica("ships", 0, "none"),
-        replica("boats", 100, "done"),
+        replica(100, "done"),
+        replica(101, "failed"),
+        replica(100, "running"),
+        replica(90, "done"),
+        replica(0, "none"),
     ]});
-    let restarted = json!({ "started_s": 101, "replicas": [replica("ships", 0, "none")] });
-    progress.add(&running, "ships");
-    progress.add(&restarted, "ships");
+    let restarted = json!({ "started_s": 101, "replicas": [replica(0, "none")] });
+    progress.add(&running);
+    progress.add(&restarted);
     let counts = (progress.done, progress.running, progress.waiting);
     assert_eq!(counts, (1, 1, 2));
     assert_eq!((progress.failed, progress.skipped), (1, 1));

@@ -6,30 +6,27 @@ use super::*;
 
 #[test]
 fn each_reason_of_a_node_is_one_sentence() {
-    // One is damaged and was stalled before: it is damaged. Other tables have sentences of theirs.
-    let replica = |table: &str, partition: u64, stall: Option<&str>, damage: Option<&str>| {
-        json!({
-            "table": table, "partition": partition, "stall": stall, "damage": damage,
-        })
+    // One is damaged and was stalled before: it is damaged.
+    let replica = |partition: u64, stall: Option<&str>, damage: Option<&str>| -> Value {
+        json!({ "partition": partition, "stall": stall, "damage": damage })
     };
     let full = Some("the disk is full");
     let status = json!({ "replicas": [
-        replica("ships", 0, full, None),
-        replica("ships", 1, None, None),
-        replica("ships", 2, full, Some("its rows cannot be read")),
-        replica("ships", 3, full, None),
-        replica("boats", 4, full, None),
+        replica(0, full, None),
+        replica(1, None, None),
+        replica(2, full, Some("its rows cannot be read")),
+        replica(3, full, None),
     ]});
-    let told = sentences(7, &status, "ships");
+    let refused = Err("connection refused".to_owned());
+    let told = stalls(&vec![(7, Ok(status)), (8, refused), (9, Ok(json!({})))]);
     assert_eq!(
         told,
         [
             "node 7: partitions 0, 3 do not go on: the disk is full",
             "node 7: partition 2 is damaged: its rows cannot be read",
+            "node 8 does not tell how its replicas are: connection refused",
         ]
     );
-    assert!(sentences(7, &status, "yachts").is_empty());
-    assert!(sentences(7, &json!({}), "ships").is_empty(), "an older one");
 }
 
 #[test]
