@@ -42,6 +42,7 @@ Examples:
                                                       beyond 20000 writes a second they wait 100 ms
   esker table unset ships default_ttl                 none any more
   esker table compact ships --wait                    drop what was overwritten, at every replica
+  esker table compact ships --partition 3             the same of one partition
   esker table rename ships boats
   esker table recover boats                           what has lost most of its replicas
   esker table drop boats --yes                        it can be recalled for a week
@@ -82,7 +83,10 @@ enum Action {
     Compact {
         /// Its name
         name: String,
-        /// Return when all replicas are compacted
+        /// Only the replicas of this partition, counted from 0; of Esker alone
+        #[arg(long, value_name = "N")]
+        partition: Option<u32>,
+        /// Return when all of these replicas are compacted
         #[arg(long)]
         wait: bool,
     },
@@ -145,7 +149,11 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
         Action::Create(args) => create(shared, &link, args),
         Action::List { dropped } => list(shared, &link, *dropped),
         Action::Describe { name } => describe(shared, &link, name),
-        Action::Compact { name, wait } => compact(shared, &link, name, *wait),
+        Action::Compact {
+            name,
+            partition,
+            wait,
+        } => compact(shared, &link, (name, *partition), *wait),
         Action::Recover(args) => recover(shared, &link, args),
         Action::Drop { name, yes, keep } => drop_one(shared, &link, name, (*yes, *keep)),
         Action::Recall { table, name } => recall(shared, &link, table, name.as_deref()),

@@ -108,6 +108,13 @@ fn a_table_is_limited_watched_and_compacted() {
     );
     let told: Value = cluster.ok(&["table", "describe", "ships", "--json"]).json();
     assert_eq!(told["compaction"]["done"], 8);
+    // Of one partition: both of its replicas, and no other.
+    let words = ["table", "compact", "ships", "--partition", "3"];
+    let done = cluster.ok(&[&words[..], &["--wait"]].concat());
+    let text = done.text();
+    assert!(text.starts_with("2 of 2 replicas done; "), "{done:?}");
+    cluster.ok(&[&words[..4], &["0"]].concat());
+    cluster.run(&[&words[..4], &["4"]].concat()).exits(2);
     cluster.ok(&["table", "set", "ships", "manual_compact.disabled", "true"]);
     let off = cluster.run(&["table", "compact", "ships"]).exits(1);
     assert!(off.err.contains("switched off"), "{off:?}");

@@ -24,6 +24,10 @@ pub const SLOW_QUERY: &str = "replica.slow_query_threshold";
 /// When each replica is to be compacted, once: seconds since 1970.
 pub const COMPACTION: &str = "manual_compact.once.trigger_time";
 
+/// The same of some partitions: `PARTITION:SECONDS`, with commas between. Of Esker alone; where
+/// both say something of a partition the later moment counts.
+pub const COMPACTION_OF_PARTITIONS: &str = "manual_compact.once.partitions";
+
 /// No replica is compacted because somebody asked for it.
 pub const NO_COMPACTION: &str = "manual_compact.disabled";
 
@@ -57,8 +61,8 @@ const NO_LEVELS: &str = "the engine chooses it from the memory that it has";
 const NO_ACCESS: &str = "who may come in is not told apart yet: listen on loopback only";
 const NO_CHECKPOINTS: &str = "there are no checkpoints: replicas keep their log instead";
 
-/// Every setting of Pegasus.
-const RULES: [(&str, Rule); 30] = [
+/// Every setting of Pegasus, and one of ours.
+const RULES: [(&str, Rule); 31] = [
     (DEFAULT_TTL, Rule::Seconds),
     (VALIDATES_HASH, Rule::Flag),
     ("business.info", Rule::Text),
@@ -104,6 +108,7 @@ const RULES: [(&str, Rule); 30] = [
         Rule::Only("1", ONE_AT_A_TIME),
     ),
     (COMPACTION, Rule::Parsed(unix_seconds)),
+    (COMPACTION_OF_PARTITIONS, Rule::Parsed(of_partitions)),
     (
         "manual_compact.once.target_level",
         Rule::Only("-1", ALL_OF_IT),
@@ -168,11 +173,35 @@ pub fn slow_threshold(envs: &BTreeMap<String, String>) -> Option<Duration> {
     Some(Duration::from_millis(millis))
 }
 
-/// When replicas were asked to be compacted last, unless that is switched off.
-pub fn compaction_asked_s(envs: &BTreeMap<String, String>) -> Option<u64> {
-    let is_off = envs.get(NO_COMPACTION).is_some_and(|value| value == "true");
-    let asked_s = envs.get(COMPACTION).and_then(|value| value.parse().ok());
-    asked_s.filter(|_| !is_off)
+/// When replicas of a partition were asked to be compacted last, unless that is switched off.
+pub fn compaction_asked_s(envs: &BTreeMap<String, String>, partition: u32) -> Option<u64> {
+    if envs.get(NO_COMPACTION).is_some_and(|value| value == "true") {
+        return None;
+    }
+    let of_all = envs.get(COMPACTION).and_then(|value| value.parse().ok());
+    let some = envs.get(COMPACTION_OF_PARTITIONS);
+    let some = some.into_iter().flat_map(|text| moments(text)).flatten();
+    let own = some.filter(|(of, _)| *of == partition);
+    own.map(|(_, asked_s)| asked_s).chain(of_all).max()
+}
+
+/// Partitions with moments; `None` of what is none.
+fn moments(text: &str) -> impl Iterator<Item = Option<(u32, u64)>> {
+    text.split(',').map(|one| {
+        let (partition, asked_s) = one.split_once(':')?;
+        unix_seconds(asked_s).ok()?;
+        Some((partition.parse().ok()?, asked_s.parse().ok()?))
+    })
+}
+
+fn of_partitions(text: &str) -> Result<(), String> {
+    match moments(text).all(|one| one.is_some()) {
+        true => Ok(()),
+        false => Err(format!(
+            "{text:?} is no list of partitions with moments, like 3:1700000000,7:1700000000; \
+             `esker table compact --partition` makes one"
+        )),
+    }
 }
 
 fn unix_seconds(text: &str) -> Result<(), String> {

@@ -56,10 +56,10 @@ impl CompactThread {
         let now_s = self.moments.now().unix_us / 1_000_000;
         let mut due = None;
         for view in self.replicas.views() {
-            let table = PartitionId::of(view.member.group).table;
+            let PartitionId { table, index } = PartitionId::of(view.member.group);
             let asked_s = known
                 .open_table(table)
-                .and_then(|facts| compaction_asked_s(&facts.envs));
+                .and_then(|facts| compaction_asked_s(&facts.envs, index));
             let Some(asked_s) = asked_s.filter(|asked_s| *asked_s <= now_s) else {
                 continue;
             };

@@ -24,9 +24,10 @@ const RESERVE_S: i64 = 7 * 86_400;
 const PARTITIONS_MAX: i32 = 1024;
 
 /// Settings that a table may have here.
-const ENVS: [&str; 5] = [
+const ENVS: [&str; 6] = [
     "replica.write_throttling",
     "manual_compact.once.trigger_time",
+    "manual_compact.once.partitions",
     "default_ttl",
     "replica.split.validate_partition_hash",
     "business.info",

@@ -19,6 +19,10 @@ fn what_is_honoured_is_taken_within_its_range() {
         ("rocksdb.allow_ingest_behind", "false"),
         ("manual_compact.disabled", "true"),
         ("manual_compact.once.trigger_time", "1700000000"),
+        (
+            "manual_compact.once.partitions",
+            "3:1700000000,0:1700000001",
+        ),
         ("manual_compact.once.target_level", "-1"),
         ("replica.write_throttling", "20K*delay*100,30K*reject*200"),
         ("replica.write_throttling_by_size", "20M*reject*0"),
@@ -63,6 +67,14 @@ fn what_is_honoured_is_taken_within_its_range() {
             "manual_compact.once.trigger_time",
             "tomorrow",
             "seconds since 1970",
+        ),
+        ("manual_compact.once.partitions", "", "like 3:1700000000"),
+        ("manual_compact.once.partitions", "3", "like 3:1700000000"),
+        ("manual_compact.once.partitions", "3:0", "like 3:1700000000"),
+        (
+            "manual_compact.once.partitions",
+            "3:5,",
+            "like 3:1700000000",
         ),
         ("manual_compact.once.target_level", "6", "always -1 here"),
         ("replica.slow_query_threshold", "100ms", "from 20 on"),
@@ -149,10 +161,33 @@ fn the_guide_lists_every_setting_and_no_other() {
 #[test]
 fn a_compaction_is_asked_for_unless_that_is_switched_off() {
     let mut envs = BTreeMap::from([(COMPACTION.to_owned(), "1700000000".to_owned())]);
-    assert_eq!(compaction_asked_s(&envs), Some(1_700_000_000));
+    assert_eq!(compaction_asked_s(&envs, 3), Some(1_700_000_000));
     for (value, asked_s) in [("true", None), ("false", Some(1_700_000_000))] {
         envs.insert(NO_COMPACTION.to_owned(), value.to_owned());
-        assert_eq!(compaction_asked_s(&envs), asked_s);
+        assert_eq!(compaction_asked_s(&envs, 3), asked_s);
     }
-    assert_eq!(compaction_asked_s(&BTreeMap::new()), None);
+    assert_eq!(compaction_asked_s(&BTreeMap::new(), 3), None);
+}
+
+#[test]
+fn a_partition_is_compacted_as_of_the_later_moment() {
+    let of = |partition| {
+        let envs = BTreeMap::from([
+            (COMPACTION.to_owned(), "1700000000".to_owned()),
+            (
+                COMPACTION_OF_PARTITIONS.to_owned(),
+                "3:1700000005,4:1600000000".to_owned(),
+            ),
+        ]);
+        compaction_asked_s(&envs, partition)
+    };
+    assert_eq!(of(3), Some(1_700_000_005));
+    assert_eq!(of(4), Some(1_700_000_000));
+    assert_eq!(of(5), Some(1_700_000_000));
+    let own = "4:1600000000".to_owned();
+    let mut envs = BTreeMap::from([(COMPACTION_OF_PARTITIONS.to_owned(), own)]);
+    assert_eq!(compaction_asked_s(&envs, 4), Some(1_600_000_000));
+    assert_eq!(compaction_asked_s(&envs, 5), None);
+    envs.insert(NO_COMPACTION.to_owned(), "true".to_owned());
+    assert_eq!(compaction_asked_s(&envs, 4), None);
 }
