@@ -20,6 +20,19 @@ const PAGE_BYTES_MAX: u64 = 4 << 20;
 /// none, in words.
 pub type Statuses = Vec<(i64, Result<Value, String>)>;
 
+/// How long a node of this machine may take to say whether it is well.
+const AILMENTS_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Why a node of this machine does not serve, or not all that it has; nothing where it cannot be
+/// asked.
+pub fn ailments(address: SocketAddrV4) -> Option<Vec<String>> {
+    // Of no table: replicas are not asked for.
+    let page = get(address, "/status/0", AILMENTS_PATIENCE).ok()?;
+    let page: Value = serde_json::from_str(&page).ok()?;
+    let ailments = page["ailments"].as_array()?.iter();
+    Some(ailments.filter_map(Value::as_str).map(shown).collect())
+}
+
 /// Asks each node that lives.
 pub fn statuses(nodes: &[NodeFacts], table: i32) -> Statuses {
     let path = format!("/status/{table}");
@@ -30,16 +43,16 @@ pub fn statuses(nodes: &[NodeFacts], table: i32) -> Statuses {
 /// A page of a node that is JSON. Errors: why there is none, in words.
 pub fn page(node: &NodeFacts, path: &str) -> Result<Value, String> {
     let unreachable = || format!("{} is no address", address(node.address));
-    let page = get(node.address.0.ok_or_else(unreachable)?, path)?;
+    let page = get(node.address.0.ok_or_else(unreachable)?, path, PATIENCE)?;
     serde_json::from_str(&page).map_err(|error| error.to_string())
 }
 
 /// The body of a page. A node answers one request, and closes.
-fn get(address: SocketAddrV4, path: &str) -> Result<String, String> {
+fn get(address: SocketAddrV4, path: &str, patience: Duration) -> Result<String, String> {
     let read = || {
-        let mut stream = TcpStream::connect_timeout(&address.into(), PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut stream = TcpStream::connect_timeout(&address.into(), patience)?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.set_write_timeout(Some(patience))?;
         let request =
             format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes())?;

@@ -1,5 +1,6 @@
 //! `esker cluster`: several nodes as processes of this machine, to try, to test, to measure.
 
+use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::out::Out;
+use crate::remote::page::ailments;
 use crate::serving::nodes::{ended, kill, spawn, stop, wait_until_serving};
 use crate::serving::ports;
 use crate::serving::process::{Condition, Process, look, signal};
@@ -291,9 +293,15 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
         true => "removed",
         false => process.condition.word(),
     };
+    // What a disk that is full does to a node is told nowhere else where all processes run.
+    let ailments = |row: &Row, process: &Process| match process.condition {
+        Condition::Running => ailments(SocketAddrV4::new([127, 0, 0, 1].into(), row.ports[1])),
+        Condition::Paused | Condition::Dead => None,
+    };
     if shared.json {
         let rows = seen.iter().map(|(row, process)| {
             json!({
+                "ailments": ailments(row, process),
                 "node": row.number,
                 "state": state(row, process),
                 "pid": process.pid,
@@ -315,6 +323,11 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
         out.line(format!(
             "{number:<5} {word:<8} {pid:<8} {meta:<16} {data_door:<16} {log}"
         ))?;
+    }
+    for (row, process) in &seen {
+        for why in ailments(row, process).unwrap_or_default() {
+            out.line(format!("node {}: {why}", row.number))?;
+        }
     }
     let members = roster.rows.iter();
     let members = members.filter(|row| !removed.contains(&row.number));

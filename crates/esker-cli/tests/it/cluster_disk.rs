@@ -110,6 +110,18 @@ fn a_replica_on_a_full_disk_is_no_healthy_copy_and_leads_nothing() {
         assert!(Instant::now() < deadline, "{:#}", ships.described());
         ships.write();
     }
+    // Whoever looks at the processes sees it as well: they all run.
+    let ailing = cluster.rows()[1]["ailments"].to_string();
+    assert!(ailing.contains("no room"), "{ailing}");
+    let status = cluster.ok(&["status"]);
+    let said = status
+        .text()
+        .lines()
+        .find(|line| line.starts_with("node 2: "));
+    assert!(
+        said.is_some_and(|line| line.contains("no room")),
+        "{status:?}"
+    );
     let log = cluster.bench.path("cluster/node2.log");
     let log = std::fs::read_to_string(log).unwrap();
     assert!(
