@@ -11,6 +11,7 @@ pub mod raft_log;
 pub mod raft_message;
 pub mod peer_frame;
 pub mod file_set;
+pub mod http_head;
 pub mod starts;
 
 pub mod batch_reader;
@@ -34,12 +35,13 @@ pub mod wal_reader;
 pub type Run = fn(&[u8]);
 
 /// Every target by its name, which is that of its binary in `fuzz/Cargo.toml`.
-pub const TARGETS: [(&str, Run); 20] = [
+pub const TARGETS: [(&str, Run); 21] = [
     ("batch_reader", batch_reader::run),
     ("block", block::run),
     ("database", database::run),
     ("file_set", file_set::run),
     ("filter", filter::run),
+    ("http_head", http_head::run),
     ("load", load::run),
     ("manifest", manifest::run),
     ("merge", merge::run),

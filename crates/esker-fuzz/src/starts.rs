@@ -45,6 +45,7 @@ use esker_rpc::error::ErrorCode;
 use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateRequest, UpdateResponse};
 
 use crate::file_set;
+use crate::http_head;
 use crate::peer_frame;
 use crate::raft_log;
 use crate::raft_message;
@@ -65,6 +66,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
         "database" => vec![vec![0], vec![1, 2, 0, 1, 1], vec![2, 1, 9, 0, 255]],
         "file_set" => file_sets(),
         "filter" => vec![filter(), props().encode(), deletes(), index(8)],
+        "http_head" => http_head::starts(),
         "load" => load(),
         "manifest" => vec![[&[0][..], &edit()].concat(), vec![1, 40, 0, 7, 90, 0, 1]],
         "merge" => (0..8)

@@ -42,8 +42,9 @@ macro_rules! tests_of {
 }
 
 tests_of! {
-    batch_reader block database file_set filter load manifest merge names peer_frame phrase raft_log
-    raft_message rpc_frame rpc_message searchable settings sst_reader vlog wal_reader
+    batch_reader block database file_set filter http_head load manifest merge names peer_frame
+    phrase raft_log raft_message rpc_frame rpc_message searchable settings sst_reader vlog
+    wal_reader
 }
 
 #[test]
