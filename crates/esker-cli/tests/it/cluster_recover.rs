@@ -82,14 +82,26 @@ fn a_table_goes_on_without_two_nodes_and_they_come_back_without_a_word_in_it() {
         cluster.command(&["kill", name]);
     }
     // Not before they were silent for a while, and not without a word.
-    let words = ["table", "recover", "ships", "--accept-loss"];
+    let words = [
+        "table",
+        "recover",
+        "ships",
+        "--timeout",
+        "20s",
+        "--accept-loss",
+    ];
     cluster.until("some can be given up", |cluster| {
-        let told = cluster.ok(&["table", "recover", "ships", "--json"]).json();
+        // Another leader of the meta service says nothing before it has listened for a while.
+        let told = cluster.run(&["table", "recover", "ships", "--json", "--timeout", "20s"]);
+        if told.code != 0 {
+            return false;
+        }
+        let told = told.json();
         let all = told["leaderless"].as_array().unwrap();
         let lost = all.iter().filter(|one| one["state"] == "lost");
         lost.count() == count
     });
-    let described = cluster.ok(&["table", "describe", "ships"]);
+    let described = cluster.ok(&["table", "describe", "ships", "--timeout", "20s"]);
     let note = "`esker table recover ships` says why";
     assert!(described.text().contains(note), "{described:?}");
     let asked = cluster.run(&words).exits(2);

@@ -42,7 +42,8 @@ found! {
     an_answer_given_twice_is_found: TellsTwice ["is answered twice"];
     an_answer_that_never_comes_is_found: ForgetsReplies ["does not become whole", "never answered"];
     a_forgotten_term_is_found: ForgetsTerms ["lead in term", "are committed at"];
-    a_read_before_its_index_is_found: ReadsTooEarly ["had been answered", "sees nothing of entry"];
+    a_read_before_its_index_is_found: ReadsTooEarly
+        ["had been answered", "sees nothing of entry", "is not linearizable"];
     a_configuration_that_is_not_kept_is_found: OldConfiguration ["are committed at"];
     learners_that_vote_are_found: LearnersVote ["are committed at"];
     a_purge_of_another_replica_is_found: PurgesAnother ["is not there", "does not become whole"];
