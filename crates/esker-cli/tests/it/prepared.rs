@@ -22,7 +22,18 @@ fn what_is_prepared_is_listed_and_ended_by_its_id() {
     assert_eq!(lines.len(), 3);
     assert!(lines[0].starts_with("arrival 7\t1 write\t"), "{}", lines[0]);
     assert!(lines[2].starts_with("tab\\there\t"), "{}", lines[2]);
-    assert_eq!(bench.ok(&["prepared", "list"]).text(), listed.text());
+    // But for its age, each line is the same again.
+    let but_age = |text: &str| {
+        let lines = text.lines().map(|line| {
+            let cells = line.split('\t').enumerate();
+            cells
+                .filter(|cell| cell.0 != 3)
+                .map(|cell| cell.1.to_owned())
+        });
+        lines.map(Vec::from_iter).collect::<Vec<_>>()
+    };
+    let again = bench.ok(&["prepared", "list"]);
+    assert_eq!(but_age(again.text()), but_age(listed.text()));
     bench.ok(&["prepared", "commit", "arrival 7"]);
     bench.ok(&["prepared", "rollback", "tab\\there"]);
     assert_eq!(bench.ok(&["get", "arrival 7"]).text(), "value\n");
