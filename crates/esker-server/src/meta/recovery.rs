@@ -203,10 +203,8 @@ fn missing(
 /// Groups that have gone on, and of which no entry says so yet.
 pub(crate) fn recovered(state: &State, live: &Live) -> Option<Deed> {
     let undone = state.recoveries.iter().filter(|row| !row.1.is_done);
-    let led = undone.filter(|(group, row)| {
-        let leader = live.group(**group).map(|known| known.leader);
-        leader == Some(row.base) && goes_on(live, **group, row)
-    });
+    // Whoever leads them: members of which none is lost are those that the base has led.
+    let led = undone.filter(|(group, row)| goes_on(live, **group, row));
     let groups = led.map(|(group, row)| (*group, row.base));
     let groups: Vec<_> = groups.take(RECOVERED_MAX).collect();
     (!groups.is_empty()).then_some(Deed::NoteRecovered { groups })
@@ -255,7 +253,7 @@ pub fn freed(state: &State, live: &Live, report: &Report) -> Option<Directive> {
     }
     let stays_held = |one: &&ReplicaReport| {
         let row = state.recoveries.get(&one.group);
-        row.is_some_and(|row| !row.is_done || row.is_lost(one.replica))
+        row.is_some_and(|row| row.is_lost(one.replica) || is_to_go_on(row, one))
     };
     let held: BTreeSet<GroupId> = report
         .replicas
@@ -267,6 +265,14 @@ pub fn freed(state: &State, live: &Live, report: &Report) -> Option<Directive> {
         asked: report.asks,
         held: held.into_iter().collect(),
     })
+}
+
+/// Whether that is the base, and is to be told to go on before it is freed. Not once an entry says
+/// who goes on with it: then it may have others by its side, and would refuse what it is told.
+fn is_to_go_on(row: &RecoveryRow, one: &ReplicaReport) -> bool {
+    let knows = one.leaderless.as_ref();
+    let has_gone_on = knows.is_some_and(|knows| row.has_gone_on(&knows.configuration));
+    one.replica == row.base && !row.is_done && !has_gone_on
 }
 
 #[cfg(test)]

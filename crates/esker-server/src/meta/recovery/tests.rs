@@ -495,3 +495,68 @@ fn leaderless_with(trial: &mut Trial, id: GroupId, (replica, node): (ReplicaId, 
         configuration: Configuration::first(1, &[(replica, node)]),
     });
 }
+
+/// The base has led, and has one more by its side, which learns.
+fn goes_on_with(trial: &mut Trial, id: GroupId, replicas: &[(ReplicaId, NodeId)]) -> Configuration {
+    let (base, node) = replicas[0];
+    leads_alone(trial, id, (base, node));
+    let nodes = (1..=5).map(NodeId);
+    let mut free = nodes.filter(|node| !replicas.iter().any(|one| one.1 == *node));
+    let (fourth, there) = (ReplicaId(4), free.next().expect("five nodes"));
+    trial.put(there, id, fourth, None);
+    let one = trial.replica(node, id).expect("it is there");
+    let members = one.configuration.as_mut().expect("it leads");
+    (members.version, members.replica_max) = (25, 4);
+    members.learners.insert(fourth);
+    members.nodes.insert(fourth, there);
+    members.clone()
+}
+
+#[test]
+fn a_base_that_has_gone_on_and_starts_again_is_freed_though_no_entry_of_meta_says_so() {
+    let (mut trial, id, replicas) = accepted();
+    let node = replicas[0].1;
+    let members = goes_on_with(&mut trial, id, &replicas);
+    let there = members.nodes[&ReplicaId(4)];
+    // It stood still for want of room, so that nothing was noted; then both nodes start again.
+    let one = trial.replica(node, id).expect("it is there");
+    (one.role, one.configuration) = (Role::Follower, None);
+    one.leaderless = Some(Leaderless {
+        last_term: 1 << 20,
+        last: 30,
+        configuration: members,
+    });
+    for node in [node, there] {
+        let report = trial.reports.get_mut(&node).expect("a node");
+        (report.incarnation, report.asks) = (2, 4);
+    }
+    seconds(&mut trial, 1);
+    assert!(!trial.state.recoveries[&id].is_done);
+    // It would refuse to go on alone, for it is not alone; so it must not wait for that.
+    for node in [node, there] {
+        let report = &trial.reports[&node];
+        let free = Directive::Free {
+            asked: 4,
+            held: Vec::new(),
+        };
+        assert_eq!(freed(&trial.state, &trial.live, report), Some(free));
+    }
+}
+
+#[test]
+fn a_group_has_gone_on_whoever_leads_those_that_the_base_has_added() {
+    let (mut trial, id, replicas) = accepted();
+    let mut members = goes_on_with(&mut trial, id, &replicas);
+    let there = members.nodes[&ReplicaId(4)];
+    members.learners.clear();
+    members.voters.insert(ReplicaId(4));
+    let base = trial.replica(replicas[0].1, id).expect("it is there");
+    (base.role, base.configuration, base.applied) = (Role::Follower, None, 25);
+    let fourth = trial.replica(there, id).expect("it was put");
+    (fourth.role, fourth.term, fourth.applied) = (Role::Leader, 1 << 21, 25);
+    fourth.configuration = Some(members);
+    seconds(&mut trial, 1);
+    let noted = recovered(&trial.state, &trial.live).expect("it has gone on");
+    trial.done(noted);
+    assert!(trial.state.recoveries[&id].is_done);
+}
