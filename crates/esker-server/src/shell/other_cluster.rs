@@ -45,17 +45,19 @@ impl Joining {
         self.look(STARTING_MAX).await.map_or(Ok(()), Err)
     }
 
-    /// Ends the node if those that it is to join turn out to be of another cluster while nobody of
-    /// its own is connected.
+    /// Ends the node if those that it is to join turn out to be of another cluster before anybody
+    /// of its own was connected. Once somebody was it is where it belongs, and stays that when it
+    /// is left alone: who it was to join may have lost its disk and begun a cluster of its own.
     pub(crate) async fn watch(self, links: Arc<Links>, faults: Faults) {
         if self.join.is_empty() {
             return;
         }
         loop {
             sleep(AGAIN).await;
-            if !links.is_any_up()
-                && let Some(why) = self.look(ANSWER_MAX).await
-            {
+            if links.is_any_up() {
+                return;
+            }
+            if let Some(why) = self.look(ANSWER_MAX).await {
                 return faults.tell(why);
             }
         }
@@ -89,3 +91,6 @@ impl Joining {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
