@@ -109,6 +109,9 @@ class Catalog {
   // Has a transaction write that record. A code of esker/c.h.
   int put_loaded(esker_tx *transaction, const std::string &name, const TableRecord &record,
                  const esker_keyspace *keyspace);
+  // That record was committed. Snapshots from before find nothing in its keyspace: where the table
+  // has a past, they are not to look.
+  void note_loaded(TableRecord *record, bool has_past);
   // Drops the keyspace of that number, which is in no record any more, or never was.
   int end_load(uint32 number);
 

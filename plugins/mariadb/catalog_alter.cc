@@ -163,6 +163,12 @@ int Catalog::put_loaded(esker_tx *transaction, const std::string &name, const Ta
   return code ? code : esker_tx_delete(transaction, keyspace, nullptr, 0);
 }
 
+void Catalog::note_loaded(TableRecord *record, bool has_past) {
+  std::lock_guard<std::mutex> turn(turn_);
+  if (has_past) record->changed = ++change_;
+  if (record->changed) changed_[record->number] = record->changed;
+}
+
 int Catalog::end_load(uint32 number) {
   std::lock_guard<std::mutex> turn(changes_);
   Batch batch(db_);

@@ -24,6 +24,11 @@ int TableLoad::begin() {
   entries_ = std::make_unique<SortedLoad>(thd_, catalog_, record_.number);
   before_keyspace_ = share_->keyspace;
   before_counter_ = share_->counter;
+  // Rows that snapshots still find are among its entries, however they were deleted.
+  uint64_t disk = 0, memory = 0;
+  const int code =
+      esker_approximate(before_keyspace_, nullptr, 0, nullptr, 0, &disk, &memory, nullptr);
+  has_past_ = code || disk + memory;
   share_->record = record_;
   share_->keyspace = keyspace_;
   share_->counter = catalog_->counter(record_);
@@ -105,6 +110,10 @@ void TableLoad::end(bool is_committed) {
     share_->record = before_;
     share_->keyspace = before_keyspace_;
     share_->counter = before_counter_;
+  }
+  if (is_committed) {
+    catalog_->note_loaded(&record_, has_past_);
+    if (share_) share_->record.changed = record_.changed;
   }
   // Where nobody has the table open, the share freed its own: the new one.
   if (is_committed || !share_) esker_keyspace_free(before_keyspace_);

@@ -49,6 +49,7 @@ class TableLoad {
   TableRecord record_;
   esker_keyspace *before_keyspace_ = nullptr;
   esker_keyspace *keyspace_ = nullptr;  // the share's, once it is begun
+  bool has_past_ = true;  // older snapshots may find rows in the table
   std::shared_ptr<Counter> before_counter_;
   std::unique_ptr<FileSet> rows_;      // as long as their keys ascend
   std::unique_ptr<SortedLoad> later_;  // rows behind one that did not
