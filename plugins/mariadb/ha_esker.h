@@ -154,6 +154,7 @@ class ha_esker : public handler {
   int begin_statistics();
   bool is_out_of_date() const;
   int sample(size_t places, size_t entries);
+  void try_sample();
   void tell_statistics();
   int estimate(uint index, const key_range *lower, const key_range *upper, ha_rows *rows);
 

@@ -32,7 +32,7 @@ int ha_esker::info(uint flags) {
       // Whoever comes first samples for all.
       std::unique_lock<std::mutex> turn(share_->statistics_turn, std::try_to_lock);
       if (turn.owns_lock()) {
-        if (const int error = sample(kPlacesFew, kEntriesFew)) return error;
+        try_sample();
         tell_statistics();
       }
     }
@@ -121,9 +121,7 @@ int ha_esker::begin_statistics() {
                   statistics.alike.size() == codec(index).parts();
       share_->sampled_rows = statistics.rows;
     }
-    if (!is_there) {
-      if (const int error = sample(kPlacesFew, kEntriesFew)) return error;
-    }
+    if (!is_there) try_sample();
   }
   tell_statistics();
   return 0;
@@ -135,21 +133,30 @@ bool ha_esker::is_out_of_date() const {
   return !keys_.empty() && (now > 2 * then + kRowsKept || then > 2 * now + kRowsKept);
 }
 
+// Few places; where an index cannot be read, those who do not come by it are not to be refused.
+void ha_esker::try_sample() {
+  if (const int error = sample(kPlacesFew, kEntriesFew)) {
+    sql_print_warning("ESKER: statistics of %s cannot be had: error %d", share_->name.c_str(),
+                      error);
+  }
+}
+
 // Reads samples of all indexes, and keeps what they say. Needs the turn.
 int ha_esker::sample(size_t places, size_t entries) {
-  ulonglong rows = 0;
+  // By the count that they are held against: what was overwritten is in it, and in no sample.
+  if (const int code = measure()) return esker::handler_error(code);
+  share_->sampled_rows = stats.records;
   for (uint index = 0; index < keys_.size(); index++) {
     IndexStatistics statistics;
-    int code = esker::sample_index(share_->keyspace, codec(index), {places, entries}, &statistics);
-    if (!code && statistics.rows >= kRowsKept && !share_->record.is_temporary) {
-      code = esker::write_statistics(catalog->db(), catalog->records(), share_->record.number,
-                                     codec(index).number(), statistics);
-    }
+    const int code =
+        esker::sample_index(share_->keyspace, codec(index), {places, entries}, &statistics);
     if (code) return esker::handler_error(code);
-    rows = std::max(rows, statistics.rows);
     if (index < share_->statistics.size()) share_->statistics[index] = statistics;
+    if (statistics.rows < kRowsKept || share_->record.is_temporary) continue;
+    // Where nothing can be written, tables are read all the same.
+    esker::write_statistics(catalog->db(), catalog->records(), share_->record.number,
+                            codec(index).number(), statistics);
   }
-  share_->sampled_rows = rows;
   return 0;
 }
 
