@@ -187,9 +187,11 @@ impl RaftThread {
         if !self.shortage.is_due(time) {
             return;
         }
-        if let Some((level, line)) = self.shortage.line(&self.replicas.views()) {
+        let views = self.replicas.views();
+        if let Some((level, line)) = self.shortage.line(&views) {
             self.log.write(level, &line);
         }
+        self.shortage.forget_who_goes_on(&views);
         let shortage = std::mem::take(&mut self.shortage);
         let handed = self.hand_over(now, |view| shortage.evades(view));
         self.shortage = shortage;

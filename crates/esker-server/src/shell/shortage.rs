@@ -13,9 +13,9 @@ use crate::node::{View, stall};
 /// How often it is looked who cannot go on.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How long after a lead was given away it is given away again: whoever got it may have no room
-/// either, and then it is all the same who has it.
-const AGAIN: Duration = Duration::from_secs(30);
+/// How long after a lead was given away it is given away again, if it came back to one that still
+/// does not go on: whoever got it may have no room either, and then it is all the same who has it.
+const AGAIN: Duration = Duration::from_secs(3);
 
 /// What cannot go on here. The thread of consensus has it.
 #[derive(Debug, Default)]
@@ -38,6 +38,17 @@ impl Shortage {
             self.evaded.retain(|_, then| now < *then + AGAIN);
         }
         is_due
+    }
+
+    /// What goes on again is given away at once where it stops once more: who got it had room.
+    pub(crate) fn forget_who_goes_on(&mut self, views: &[Arc<View>]) {
+        let stalled = |group: &GroupId| {
+            let mut views = views.iter().filter(|view| view.member.group == *group);
+            views.any(|view| view.is_stalled())
+        };
+        if !self.log_is_full && !self.evaded.is_empty() {
+            self.evaded.retain(|group, _| stalled(group));
+        }
     }
 
     /// Whether that one is better led elsewhere.

@@ -35,7 +35,7 @@ fn meant(shortage: &Shortage, views: &[Arc<View>]) -> Vec<u64> {
 }
 
 #[test]
-fn what_cannot_go_on_is_given_away_once_in_half_a_minute() {
+fn what_cannot_go_on_is_given_away_once_in_three_seconds() {
     let db = db();
     let views = views(&db);
     let mut shortage = Shortage::default();
@@ -49,13 +49,34 @@ fn what_cannot_go_on_is_given_away_once_in_half_a_minute() {
     // A raft log that cannot grow is every group's.
     shortage.log_is_full = true;
     assert_eq!(meant(&shortage, &views), [7, 9]);
-    assert!(shortage.is_due(Duration::from_secs(30)));
+    assert!(shortage.is_due(Duration::from_secs(3)));
     assert_eq!(meant(&shortage, &views), [7, 9]);
-    assert!(shortage.is_due(Duration::from_secs(31)));
+    assert!(shortage.is_due(Duration::from_secs(4)));
     assert_eq!(meant(&shortage, &views), [7, 8, 9]);
     shortage.log_is_full = false;
     views[1].set_stall(None);
     assert_eq!(meant(&shortage, &views), [0; 0]);
+}
+
+#[test]
+fn what_stops_once_more_is_given_away_at_once() {
+    // It was given away, had room, led again, and has none.
+    let db = db();
+    let views = views(&db);
+    let mut shortage = Shortage::default();
+    views[0].set_stall(Some("the disk is full".to_owned()));
+    views[1].set_stall(Some("the disk is full".to_owned()));
+    shortage.gave(&[GroupId(7), GroupId(8)], Duration::from_secs(1));
+    views[1].set_stall(None);
+    shortage.forget_who_goes_on(&views);
+    views[1].set_stall(Some("the disk is full".to_owned()));
+    assert_eq!(meant(&shortage, &views), [8]);
+    // A raft log without room is everybody's.
+    shortage.gave(&[GroupId(8)], Duration::from_secs(2));
+    views[1].set_stall(None);
+    shortage.log_is_full = true;
+    shortage.forget_who_goes_on(&views);
+    assert_eq!(meant(&shortage, &views), [9]);
 }
 
 #[test]
