@@ -24,6 +24,16 @@ struct Ships<'a> {
 }
 
 impl Ships<'_> {
+    fn of(cluster: &Cluster) -> Ships<'_> {
+        let rows = cluster.rows();
+        let metas = rows.iter().map(|row| row["meta"].as_str().unwrap());
+        Ships {
+            cluster,
+            metas: metas.collect::<Vec<_>>().join(","),
+            written: 0,
+        }
+    }
+
     fn words<'w>(&'w self, words: &[&'w str]) -> Vec<&'w str> {
         [words, &["--meta", &self.metas]].concat()
     }
@@ -75,15 +85,7 @@ impl Ships<'_> {
 fn a_replica_on_a_full_disk_is_no_healthy_copy_and_leads_nothing() {
     let cluster = Cluster::start("3");
     let rows = cluster.rows();
-    let metas: Vec<&str> = rows
-        .iter()
-        .map(|row| row["meta"].as_str().unwrap())
-        .collect();
-    let mut ships = Ships {
-        cluster: &cluster,
-        metas: metas.join(","),
-        written: 0,
-    };
+    let mut ships = Ships::of(&cluster);
     cluster
         .bench
         .ok(&ships.words(&["table", "create", "ships", "--partitions", "4"]));
@@ -143,16 +145,7 @@ fn what_finds_no_room_is_made_later_and_said_once() {
     // The brain tells the node again and again; the node says of each replica once that it is to be
     // there, and once that it cannot.
     let cluster = Cluster::start("3");
-    let rows = cluster.rows();
-    let metas: Vec<&str> = rows
-        .iter()
-        .map(|row| row["meta"].as_str().unwrap())
-        .collect();
-    let ships = Ships {
-        cluster: &cluster,
-        metas: metas.join(","),
-        written: 0,
-    };
+    let ships = Ships::of(&cluster);
     cluster.ok(&[&["restart", "2"], &QUICK[..], &FULL].concat());
     cluster
         .bench

@@ -104,6 +104,12 @@ fn until_meta_has_three(rows: &[serde_json::Value]) {
     }
 }
 
+/// The nodes, by the meta service at that address.
+fn listed(cluster: &Cluster, asked: &str) -> serde_json::Value {
+    let words = ["node", "list", "--json", "--timeout", "20s", "--meta"];
+    cluster.bench.ok(&[&words[..], &[asked]].concat()).json()
+}
+
 #[test]
 fn the_first_node_joins_the_others_when_its_directory_was_lost() {
     // With nobody to join it would begin a cluster of its own, at an address of this one.
@@ -116,16 +122,7 @@ fn the_first_node_joins_the_others_when_its_directory_was_lost() {
     assert_eq!(cluster.states(), ["running"; 3]);
     // Whomever one asks: it is one cluster.
     for asked in rows.iter().map(meta) {
-        let words = [
-            "node",
-            "list",
-            "--json",
-            "--timeout",
-            "20s",
-            "--meta",
-            &asked,
-        ];
-        let told = cluster.bench.ok(&words).json();
+        let told = listed(&cluster, &asked);
         let numbers = told.as_array().unwrap().iter().map(|one| &one["node"]);
         // The old one goes once the new one has taken its place.
         let numbers: Vec<&serde_json::Value> = numbers.filter(|one| **one != 1).collect();
@@ -239,16 +236,7 @@ fn a_node_that_ran_at_another_port_and_is_dead_was_not_removed() {
     let mut by_hand = ByHand::start(&cluster.bench, &[&words[..], &[&others]].concat());
     assert!(by_hand.serves());
     let (asked, deadline) = (meta(&rows[0]), Instant::now() + SOON);
-    let words = [
-        "node",
-        "list",
-        "--json",
-        "--timeout",
-        "20s",
-        "--meta",
-        &asked,
-    ];
-    while peer(&cluster.bench.ok(&words).json()[1]) == peer(&rows[1]) {
+    while peer(&listed(&cluster, &asked)[1]) == peer(&rows[1]) {
         assert!(Instant::now() < deadline, "the others hear where it is");
     }
     drop(by_hand);

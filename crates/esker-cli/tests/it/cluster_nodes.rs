@@ -160,6 +160,20 @@ impl Cluster {
         spread(&leads) <= 1 && spread(&replicas) <= 1
     }
 
+    /// A table of eight partitions with three replicas each.
+    pub fn create_ships(&self) {
+        let create = [
+            "table",
+            "create",
+            "ships",
+            "--partitions",
+            "8",
+            "--replicas",
+            "3",
+        ];
+        self.ok(&[&create[..], &["--timeout", "60s"]].concat());
+    }
+
     pub fn write_ships(&self) {
         block(async {
             let table = self.client().table("ships").await.unwrap();
@@ -221,16 +235,7 @@ fn block<T>(future: impl Future<Output = T>) -> T {
 #[test]
 fn nodes_leave_die_and_join_and_the_cluster_is_whole_and_even_each_time() {
     let mut cluster = Cluster::start();
-    let create = [
-        "table",
-        "create",
-        "ships",
-        "--partitions",
-        "8",
-        "--replicas",
-        "3",
-    ];
-    cluster.ok(&[&create[..], &["--timeout", "60s"]].concat());
+    cluster.create_ships();
     cluster.write_ships();
 
     // Drained: refused as long as it has something, empty at the end, gone for ever.

@@ -55,16 +55,7 @@ fn two_of_most(placing: &[Vec<i64>], metas: &[i64]) -> ([i64; 2], usize) {
 #[test]
 fn a_table_goes_on_without_two_nodes_and_they_come_back_without_a_word_in_it() {
     let cluster = Cluster::start();
-    let create = [
-        "table",
-        "create",
-        "ships",
-        "--partitions",
-        "8",
-        "--replicas",
-        "3",
-    ];
-    cluster.ok(&[&create[..], &["--timeout", "60s"]].concat());
+    cluster.create_ships();
     cluster.until("whole", Cluster::is_whole);
     cluster.write_ships();
     let told = cluster.ok(&["table", "recover", "ships"]).text().to_owned();

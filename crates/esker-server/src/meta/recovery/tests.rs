@@ -18,14 +18,15 @@ fn partition() -> (Trial, GroupId, Vec<(ReplicaId, NodeId)>) {
     (trial, id, nodes.into_iter().collect())
 }
 
+/// Its members, as its last leader has told them.
+fn members_of(trial: &Trial, id: GroupId) -> Configuration {
+    let known = trial.live.group(id).expect("it was led");
+    known.configuration.clone()
+}
+
 /// Nobody leads the replica on a node any more; its log ends there.
 fn leaderless(trial: &mut Trial, id: GroupId, node: NodeId, (last_term, last): (u64, u64)) {
-    let members = trial
-        .live
-        .group(id)
-        .expect("it was led")
-        .configuration
-        .clone();
+    let members = members_of(trial, id);
     let replica = trial.replica(node, id).expect("it is there");
     replica.role = Role::Follower;
     replica.configuration = None;
@@ -208,12 +209,7 @@ fn one_report_without_a_replica_is_no_loss() {
     ));
     // It has it again for a moment.
     trial.put(replicas[1].1, id, replicas[1].0, None);
-    let members = trial
-        .live
-        .group(id)
-        .expect("it was led")
-        .configuration
-        .clone();
+    let members = members_of(&trial, id);
     trial.replica(replicas[1].1, id).expect("put").leaderless = Some(Leaderless {
         last_term: 5,
         last: 9,

@@ -15,7 +15,7 @@ use crate::cluster_node::Planted;
 use crate::seeds;
 use crate::symptom;
 use crate::whole::plan::Plan;
-use crate::whole::run::become_whole;
+use crate::whole::run::{become_whole, read_and_judge};
 use crate::whole::world::World;
 
 /// Ticks after which the lost ones are back at the earliest, and how much later at the most.
@@ -67,13 +67,7 @@ fn run(planted: Planted, seed: u64) -> usize {
     world.calm = world.moment;
     let recoveries = world.state().recoveries.clone();
     let _ticks = become_whole(&mut world);
-    let until = world.tick + 200;
-    while !world.read_all() {
-        assert!(world.tick < until, "rows cannot be read though all is well");
-        world.step();
-    }
-    world.compare_all();
-    world.judge();
+    read_and_judge(&mut world);
     let state = world.state();
     for (group, row) in &state.recoveries {
         assert!(row.is_done, "{group} has not gone on: {row:?}");

@@ -51,6 +51,12 @@ pub fn run(plan: Plan) -> Report {
     }
     world.heal();
     let healed = become_whole(&mut world);
+    read_and_judge(&mut world);
+    report(&world, healed)
+}
+
+/// Reads all rows of a cluster that is whole, and holds them and what was seen against what may be.
+pub fn read_and_judge(world: &mut World) {
     let until = world.tick + 200;
     while !world.read_all() {
         assert!(world.tick < until, "rows cannot be read though all is well");
@@ -58,7 +64,6 @@ pub fn run(plan: Plan) -> Report {
     }
     world.compare_all();
     world.judge();
-    report(&world, healed)
 }
 
 /// Steps until nothing is lacking and nobody is owed an answer; how long that took.

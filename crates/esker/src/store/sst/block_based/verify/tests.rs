@@ -23,9 +23,40 @@ use crate::store::sst::props::Props;
 
 const NUMBER: FileNumber = FileNumber(42);
 
+// What a file has before its footer, and that.
+fn split(bytes: &[u8]) -> (&[u8], Footer) {
+    let (before, footer) = bytes.split_at(bytes.len() - FOOTER_BYTES);
+    let footer = footer.try_into().unwrap();
+    let footer = Footer::decode(footer, NUMBER, before.len() as u64).unwrap();
+    (before, footer)
+}
+
+// What `verify` says of a file with something else behind those bytes, under right checksums: what
+// `write` adds, and its footer.
+fn verified_behind(
+    before: &[u8],
+    write: impl FnOnce(&mut BlockWriter) -> Footer,
+) -> Result<(), String> {
+    let file = MemoryFile::default();
+    let compress = CompressionSettings {
+        number: NUMBER,
+        compression: CompressionType::None,
+        zstd_level: 1,
+    };
+    let mut out = BlockWriter::new(Box::new(file.clone()), compress);
+    out.write_bare(before).unwrap();
+    let footer = write(&mut out);
+    out.write_bare(&footer.encode(out.offset())).unwrap();
+    out.sync().unwrap();
+    let read = Arc::new(MemoryBytes(file.bytes()));
+    let cache = Arc::new(ShardedCache::new(1 << 20));
+    let reader = AnyReader::open(read, NUMBER, Comparator::Bytewise, cache).unwrap();
+    reader.verify().map_err(|error| error.message().to_owned())
+}
+
 #[test]
 fn properties_that_count_bytes_wrong_are_damage() {
-    // The same file with other properties behind it, under right checksums.
+    // The same file with other properties behind it.
     let file = MemoryFile::default();
     let settings = BuildSettings {
         number: NUMBER,
@@ -43,28 +74,12 @@ fn properties_that_count_bytes_wrong_are_damage() {
     }
     let props = builder.finish().unwrap().props;
     let bytes = file.bytes();
-    let (before, footer) = bytes.split_at(bytes.len() - FOOTER_BYTES);
-    let footer = footer.try_into().unwrap();
-    let footer = Footer::decode(footer, NUMBER, before.len() as u64).unwrap();
+    let (before, footer) = split(&bytes);
     let verified = |props: &Props| {
-        let file = MemoryFile::default();
-        let compress = CompressionSettings {
-            number: NUMBER,
-            compression: CompressionType::None,
-            zstd_level: 1,
-        };
-        let mut out = BlockWriter::new(Box::new(file.clone()), compress);
-        out.write_bare(before).unwrap();
-        let footer = Footer {
+        verified_behind(before, |out| Footer {
             props: out.write_plain(&props.encode()).unwrap(),
             ..footer
-        };
-        out.write_bare(&footer.encode(out.offset())).unwrap();
-        out.sync().unwrap();
-        let read = Arc::new(MemoryBytes(file.bytes()));
-        let cache = Arc::new(ShardedCache::new(1 << 20));
-        let reader = AnyReader::open(read, NUMBER, Comparator::Bytewise, cache).unwrap();
-        reader.verify().map_err(|error| error.message().to_owned())
+        })
     };
     assert_eq!(verified(&props), Ok(()));
     let mut wrong = props.clone();
@@ -130,9 +145,7 @@ fn verified_with(change: impl Fn(&mut Separators)) -> Result<(), String> {
     }
     builder.finish().unwrap();
     let bytes = file.bytes();
-    let (before, footer) = bytes.split_at(bytes.len() - FOOTER_BYTES);
-    let footer = footer.try_into().unwrap();
-    let footer = Footer::decode(footer, NUMBER, before.len() as u64).unwrap();
+    let (before, footer) = split(&bytes);
     assert!(!footer.is_index_partitioned);
     let start = usize::try_from(footer.index.offset).unwrap();
     let plain = &before[start..start + footer.index.compressed_len as usize];
@@ -144,24 +157,10 @@ fn verified_with(change: impl Fn(&mut Separators)) -> Result<(), String> {
     for (slot, (key, trailer)) in separators.iter().enumerate() {
         changed.add(key, *trailer, index.handle(slot));
     }
-    let file = MemoryFile::default();
-    let compress = CompressionSettings {
-        number: NUMBER,
-        compression: CompressionType::None,
-        zstd_level: 1,
-    };
-    let mut out = BlockWriter::new(Box::new(file.clone()), compress);
-    out.write_bare(before).unwrap();
-    let footer = Footer {
+    verified_behind(before, |out| Footer {
         index: out.write_plain(&changed.encode(0..changed.len())).unwrap(),
         ..footer
-    };
-    out.write_bare(&footer.encode(out.offset())).unwrap();
-    out.sync().unwrap();
-    let read = Arc::new(MemoryBytes(file.bytes()));
-    let cache = Arc::new(ShardedCache::new(1 << 20));
-    let reader = AnyReader::open(read, NUMBER, Comparator::Bytewise, cache).unwrap();
-    reader.verify().map_err(|error| error.message().to_owned())
+    })
 }
 
 #[test]
