@@ -154,7 +154,7 @@ pub use db::statistics::{
 pub use db::tracing_listener::tracing_listener;
 pub use db::transaction::{Transaction, TransactionKeyspace};
 pub use db::transaction_locks::Interrupter;
-pub use db::transaction_statistics::{LockStats, LockWaitStats, TransactionStats};
+pub use db::transaction_statistics::{HeldLockStats, LockStats, LockWaitStats, TransactionStats};
 pub use db::write_batch::WriteBatch;
 pub use db::write_pressure::{WritePressure, WriteState};
 pub use env::process::Process;

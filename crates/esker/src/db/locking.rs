@@ -141,7 +141,9 @@ fn lock_key(
     mode: KeyMode,
 ) -> Result<()> {
     let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
-        owned.lock_key_or_keyspace(parts.id, key, mode, patience)
+        let taken = owned.lock_key_or_keyspace(parts.id, key, mode, patience)?;
+        owned.keep();
+        Ok(taken)
     };
     let wait = |owner, times| match mode {
         KeyMode::Exclusive => wait_for_claims(core, owner, times, || {
@@ -192,7 +194,9 @@ fn lock_keyspace(
     mode: Mode,
 ) -> Result<()> {
     let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
-        owned.lock_keyspace(parts.id, mode, patience)
+        let taken = owned.lock_keyspace(parts.id, mode, patience)?;
+        owned.keep();
+        Ok(taken)
     };
     lock(core, state, take, |_, _| Ok(()), || Ok(()))
 }

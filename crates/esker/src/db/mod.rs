@@ -97,6 +97,7 @@ pub mod prometheus;
 pub mod properties;
 pub mod handle;
 pub mod file_sets;
+pub mod held_locks;
 pub mod transaction_retry;
 pub mod ordered_commit;
 pub mod prepared_transaction;

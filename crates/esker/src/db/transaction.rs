@@ -22,6 +22,7 @@ use crate::db::snapshots::{SnapshotOwner, Ticket};
 use crate::db::txn::live::LivePlace;
 use crate::db::txn::locks::lock_id::TxnId;
 use crate::db::txn::locks::lock_mode::KeyMode;
+use crate::db::txn::locks::lock_notes::LockNotes;
 use crate::db::txn::locks::owned_locks::{LockMark, OwnedLocks};
 use crate::db::txn::state::TransactionState;
 use crate::db::worker;
@@ -105,9 +106,11 @@ impl Transaction {
         user_code::forbid();
         let now = core.env.clock.monotonic();
         let first_file = core.numbers.peek();
-        let live = core.transactions.begin(&options, now);
-        let locks = (options.mode == TransactionMode::Locking)
-            .then(|| OwnedLocks::new(Arc::clone(&core.locks), TxnId(live.number)));
+        let notes = (options.mode == TransactionMode::Locking).then(Arc::<LockNotes>::default);
+        let live = core.transactions.begin(&options, now, notes.clone());
+        let locks = notes.map(|notes| {
+            OwnedLocks::new(Arc::clone(&core.locks), TxnId(live.number)).noted_in(notes)
+        });
         let state = TransactionState::new(options, locks);
         if options.mode == TransactionMode::Optimistic {
             locking::take_snapshot(core, &state);

@@ -4,13 +4,15 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use crate::base::options::call::Isolation;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::Result;
+use crate::base::types::error::{Error, Result};
 use crate::db::core::Core;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::transaction::Transaction;
 use crate::db::txn::locks::lock_id::TxnId;
 use crate::db::txn::locks::lock_mode::KeyMode;
+use crate::db::txn::locks::owned_locks::LockMark;
 
 impl Transaction {
     /// The value of a key that nobody is to write before the transaction ends, though others may
@@ -83,6 +85,54 @@ impl Transaction {
     pub fn lock_for_share(&self, keyspace: &Keyspace, key: impl AsRef<[u8]>) -> Result<()> {
         let parts = keyspace.parts_in(self.database())?;
         self.keeps(parts, key.as_ref(), KeyMode::Shared)
+    }
+
+    /// Where the transaction stands among the locks that it takes, for
+    /// [`Transaction::unlock_since`]; goes up with each that it takes, and zero in an optimistic
+    /// one.
+    pub fn lock_place(&self) -> u64 {
+        self.state().lock_mark().map_or(0, LockMark::number)
+    }
+
+    /// Gives back the locks of keys that were taken since that place, of reads that turned out not
+    /// to matter: others may write to those keys from now on, and what was read of them is to be
+    /// forgotten. What SQL does with rows that do not match, under READ COMMITTED. Keys that were
+    /// locked before stay so. `false`, and nothing was given back, if the transaction has written
+    /// anything since, or was never there.
+    ///
+    /// Errors: `Invalid` of a serializable transaction, whose commit depends on all that it read.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use std::time::Duration;
+    /// use esker::{Isolation, TransactionMode, TransactionOptions};
+    ///
+    /// let locking = TransactionOptions {
+    ///     isolation: Isolation::ReadCommitted,
+    ///     mode: TransactionMode::Locking,
+    ///     lock_timeout: Duration::ZERO,
+    /// };
+    /// db.put("berth:3", "taken")?;
+    /// let (mut first, mut second) = (db.begin_with(locking), db.begin_with(locking));
+    /// let place = first.lock_place();
+    /// if first.get_for_update(&db, "berth:3")?.as_deref() != Some(b"free") {
+    ///     assert!(first.unlock_since(place)?);
+    /// }
+    /// second.put(&db, "berth:3", "free")?; // It does not wait.
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn unlock_since(&mut self, place: u64) -> Result<bool> {
+        match self.state().isolation() {
+            Isolation::Serializable => Err(Error::invalid(
+                "a serializable transaction keeps the locks of all that it read",
+            )),
+            Isolation::ReadCommitted | Isolation::Snapshot => {
+                Ok(self.state().release_keys_since(LockMark::numbered(place)))
+            }
+        }
     }
 
     /// Waits so long for each lock from now on; zero is not to wait. Before that, as long as its

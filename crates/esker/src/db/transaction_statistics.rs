@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::{Isolation, TransactionMode};
+use crate::base::types::ids::KeyspaceId;
 use crate::db::core::Core;
 use crate::db::txn::locks::lock_id::TxnId;
 use crate::db::txn::locks::lock_table::WaitingOwner;
@@ -39,6 +40,20 @@ pub struct LockWaitStats {
     /// Numbers of transactions for which it waits: the first few. Writes outside of transactions
     /// are not among them.
     pub transactions: Vec<u64>,
+}
+
+/// A lock that a transaction holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldLockStats {
+    /// The keyspace; `None` if it was dropped.
+    pub keyspace: Option<String>,
+    /// The key in it, or a name that transactions agree on; `None` is the keyspace as a whole.
+    pub key: Option<Vec<u8>>,
+    /// How: `S` shared, `X` for itself alone; of a keyspace also `IS` and `IX`, which announce
+    /// such locks of keys inside, and `SIX`.
+    pub mode: &'static str,
+    /// For how long, in whatever mode.
+    pub held: Duration,
 }
 
 /// What is known of all locks.
@@ -83,6 +98,26 @@ pub fn transactions(core: &Core, now: Duration) -> Vec<TransactionStats> {
     stats.collect()
 }
 
+/// The locks that the transaction with that number holds, in the order in which it took them, as
+/// far as they are noted.
+pub fn held_locks(core: &Core, number: u64) -> Vec<HeldLockStats> {
+    let now = core.env.clock.monotonic();
+    let Some(notes) = core.transactions.lock_notes(number) else {
+        return Vec::new();
+    };
+    let held = notes.list().into_iter().filter_map(|noted| {
+        // What was given back since the notes were read has no mode.
+        let mode = core.locks.mode_of(TxnId(number), noted.id)?;
+        Some(HeldLockStats {
+            keyspace: keyspace_name(core, noted.name.keyspace),
+            key: noted.name.key.map(Vec::from),
+            mode: mode.name(),
+            held: now.saturating_sub(noted.since),
+        })
+    });
+    held.collect()
+}
+
 /// What is known of all locks now.
 pub fn locks(core: &Core) -> LockStats {
     let statistics = core.locks.statistics();
@@ -100,13 +135,16 @@ pub fn locks(core: &Core) -> LockStats {
 
 fn wait_of(core: &Core, wait: &WaitingOwner, now: Duration) -> LockWaitStats {
     let name = &wait.waiter.name;
-    let parts = core.keyspaces.by_id(name.keyspace);
     let blockers = wait.blockers.iter();
     let transactions = blockers.filter(|owner| !owner.is_momentary());
     LockWaitStats {
-        keyspace: parts.map(|parts| parts.name.clone()),
+        keyspace: keyspace_name(core, name.keyspace),
         key: name.key.as_ref().map(|key| key.to_vec()),
         waited: now.saturating_sub(wait.since),
         transactions: transactions.map(|owner| owner.0).collect(),
     }
+}
+
+fn keyspace_name(core: &Core, id: KeyspaceId) -> Option<String> {
+    core.keyspaces.by_id(id).map(|parts| parts.name.clone())
 }

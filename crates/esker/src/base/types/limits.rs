@@ -34,6 +34,13 @@ pub const KEYSPACE_COUNT_MAX: usize = 65_536;
 /// the keyspace, or is refused.
 pub const LOCKS_PER_OWNER_MAX: usize = 1_000_000;
 
+/// Most locks of one transaction that are listed one by one for whoever asks who holds what: more
+/// than a person reads, and 40 KiB of memory with [`NOTED_KEY_BYTES_MAX`] for their keys.
+pub const NOTED_LOCKS_MAX: usize = 1024;
+
+/// Most bytes of keys that are kept for that: 64 for each lock.
+pub const NOTED_KEY_BYTES_MAX: usize = 64 << 10;
+
 /// Largest sequence number: 56 bits, so that it shares eight bytes with the entry's kind.
 pub const SEQNO_MAX: u64 = (1 << 56) - 1;
 

@@ -365,3 +365,75 @@ fn who_lost_a_race_runs_again() {
     });
     assert_eq!((runs, seen.unwrap().unwrap().to_vec()), (2, b"2".to_vec()));
 }
+
+#[test]
+fn a_lock_that_was_given_back_keeps_nobody_out() {
+    // Of a read under the lock, at each isolation that allows it; not once something was written.
+    let (_dir, db) = opened();
+    db.put("b", "1").unwrap();
+    for isolation in [Isolation::ReadCommitted, Isolation::Snapshot] {
+        let mut first = db.begin_with(locking(isolation, Duration::ZERO));
+        first.get_for_update(&db, "a").unwrap();
+        let place = first.lock_place();
+        first.get_for_update(&db, "b").unwrap();
+        let mut second = at_once(&db);
+        let refused = second.put(&db, "b", "2").unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::LockTimeout);
+        assert!(first.unlock_since(place).unwrap());
+        assert_eq!(first.lock_place(), place);
+        second.put(&db, "b", "2").unwrap();
+        second.rollback();
+        let mut second = at_once(&db);
+        assert!(second.put(&db, "a", "2").is_err());
+        first.put(&db, "b", "3").unwrap();
+        assert!(!first.unlock_since(place).unwrap());
+        assert!(second.put(&db, "b", "2").is_err());
+        // Plain writes heed what is left.
+        let held = db.held_locks(db.stats().transactions[0].number);
+        let keys: Vec<_> = held.iter().map(|lock| lock.key.as_deref()).collect();
+        assert_eq!(keys, [None, Some(&b"a"[..]), Some(b"b")], "{held:?}");
+    }
+    let mut serializable = db.begin_with(locking(Isolation::Serializable, LONG));
+    let refused = serializable.unlock_since(0).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Invalid);
+    let mut optimistic = db.begin();
+    assert_eq!(optimistic.lock_place(), 0);
+    assert!(!optimistic.unlock_since(0).unwrap());
+}
+
+#[test]
+fn held_locks_are_listed_also_while_their_owner_waits() {
+    // With mode and keyspace; none of one that has ended.
+    let (_dir, db) = opened();
+    let (first, mut second) = (at_once(&db), patient(&db));
+    first.get_for_share(&db, "a").unwrap();
+    second.set_owner("second");
+    second.get_for_update(&db, "b").unwrap();
+    let (listed, number) = thread::scope(|scope| {
+        let waits = scope.spawn(|| second.put(&db, "a", "2"));
+        until_somebody_waits(&db);
+        let owners = db.stats().transactions;
+        let number = owners
+            .iter()
+            .find(|one| one.owner.is_some())
+            .unwrap()
+            .number;
+        let listed = db.held_locks(number);
+        drop(first);
+        waits.join().unwrap().unwrap();
+        (listed, number)
+    });
+    let told: Vec<_> = listed
+        .iter()
+        .map(|lock| (lock.mode, lock.key.as_deref()))
+        .collect();
+    assert_eq!(told, [("IX", None), ("X", Some(&b"b"[..]))]);
+    assert!(
+        listed
+            .iter()
+            .all(|lock| lock.keyspace.as_deref() == Some("default"))
+    );
+    assert_eq!(db.held_locks(number).len(), 3);
+    second.rollback();
+    assert_eq!(db.held_locks(number), []);
+}

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
+use crate::db::txn::locks::lock_notes::LockNotes;
 
 /// The transactions that somebody holds. Any thread may call anything.
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ pub struct LiveTransactions {
 #[derive(Debug, Default)]
 struct Live {
     /// By their places; `None` where one has ended.
-    begun: Vec<Option<LiveTransaction>>,
+    begun: Vec<Option<(LiveTransaction, Option<Arc<LockNotes>>)>>,
     free_places: Vec<usize>,
     begun_count: u64,
 }
@@ -43,8 +44,14 @@ pub struct LivePlace {
 }
 
 impl LiveTransactions {
-    /// One begins, in a place by which [`LiveTransactions::end`] forgets it.
-    pub fn begin(&self, options: &TransactionOptions, begun_at: Duration) -> LivePlace {
+    /// One begins, in a place by which [`LiveTransactions::end`] forgets it; `notes` are of its
+    /// locks, if it is to lock what it touches.
+    pub fn begin(
+        &self,
+        options: &TransactionOptions,
+        begun_at: Duration,
+        notes: Option<Arc<LockNotes>>,
+    ) -> LivePlace {
         let mut live = self.live();
         let number = live.begun_count;
         live.begun_count += 1;
@@ -62,7 +69,7 @@ impl LiveTransactions {
                 live.begun.len() - 1
             }
         };
-        live.begun[place] = Some(one);
+        live.begun[place] = Some((one, notes));
         LivePlace { place, number }
     }
 
@@ -70,7 +77,7 @@ impl LiveTransactions {
     pub fn set_owner(&self, at: LivePlace, owner: Arc<str>) {
         let mut live = self.live();
         let one = live.begun[at.place].as_mut();
-        one.expect("it has not ended").owner = Some(owner);
+        one.expect("it has not ended").0.owner = Some(owner);
     }
 
     /// One has ended.
@@ -84,12 +91,24 @@ impl LiveTransactions {
     pub fn find(&self, number: u64) -> Option<LiveTransaction> {
         let live = self.live();
         let mut begun = live.begun.iter().flatten();
-        begun.find(|one| one.number == number).cloned()
+        let found = begun.find(|(one, _)| one.number == number);
+        found.map(|(one, _)| one.clone())
+    }
+
+    /// The notes of the locks of the one with that number; `None` if it is not under way, or locks
+    /// nothing.
+    pub fn lock_notes(&self, number: u64) -> Option<Arc<LockNotes>> {
+        let live = self.live();
+        let mut begun = live.begun.iter().flatten();
+        begun.find(|(one, _)| one.number == number)?.1.clone()
     }
 
     /// All of them, oldest first.
     pub fn list(&self) -> Vec<LiveTransaction> {
-        let mut list: Vec<_> = self.live().begun.iter().flatten().cloned().collect();
+        let live = self.live();
+        let begun = live.begun.iter().flatten();
+        let mut list: Vec<_> = begun.map(|(one, _)| one.clone()).collect();
+        drop(live);
         list.sort_unstable_by_key(|one| one.number);
         list
     }

@@ -108,6 +108,17 @@ impl TransactionState {
         }
     }
 
+    /// Gives back the locks of keys that were taken since, unless it has written since; says
+    /// whether it did.
+    pub fn release_keys_since(&self, mark: LockMark) -> bool {
+        self.locks().as_mut().is_some_and(|locks| {
+            let is_done = locks.owned.release_keys_since(mark);
+            // Writes that come before the next one need not heed it.
+            locks.has_passed &= locks.owned.is_holding();
+            is_done
+        })
+    }
+
     /// How long it waits for a lock.
     pub fn lock_timeout(&self) -> Duration {
         // Relaxed: a number by itself.

@@ -96,6 +96,17 @@ impl Mode {
             .expect("exclusive covers every mode")
     }
 
+    /// What the field calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::IntentionShared => "IS",
+            Mode::IntentionExclusive => "IX",
+            Mode::Shared => "S",
+            Mode::SharedIntentionExclusive => "SIX",
+            Mode::Exclusive => "X",
+        }
+    }
+
     /// The place in [`Mode::ALL`].
     pub fn index(self) -> usize {
         self as usize

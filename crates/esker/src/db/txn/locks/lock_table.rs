@@ -310,7 +310,7 @@ impl LockTable {
     }
 
     /// How an owner holds a lock.
-    pub(in crate::db::txn::locks) fn mode_of(&self, owner: TxnId, id: LockId) -> Option<Mode> {
+    pub fn mode_of(&self, owner: TxnId, id: LockId) -> Option<Mode> {
         self.stripe(id).mode_of(id, owner)
     }
 

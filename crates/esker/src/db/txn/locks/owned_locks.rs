@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::KeyspaceId;
+use crate::base::types::limits::NOTED_LOCKS_MAX;
 use crate::db::txn::locks::lock::Attempt;
 use crate::db::txn::locks::lock_id::{LockId, TxnId};
 use crate::db::txn::locks::lock_mode::{KeyMode, Mode};
+use crate::db::txn::locks::lock_notes::LockNotes;
 use crate::db::txn::locks::lock_table::LockTable;
 use crate::db::txn::locks::refused::Refused;
 use crate::db::txn::locks::waiting::{Patience, Wanted, acquire};
@@ -22,6 +24,11 @@ pub struct OwnedLocks {
     key_count: usize,
     /// How the owner holds keyspaces, so that of many keys in one only the first asks the table.
     keyspaces: IdMap<KeyspaceId, Mode>,
+    /// Where what it takes is noted for others to read; `None` of who holds locks for a moment.
+    notes: Option<Arc<LockNotes>>,
+    /// How many of the changes in `taken` are not to be taken back alone: what was written by then
+    /// depends on them.
+    kept: usize,
 }
 
 /// How long an owner holds what it takes.
@@ -49,6 +56,18 @@ const _: () = assert!(size_of::<Taken>() == 16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockMark(usize);
 
+impl LockMark {
+    /// As a number that grows with what is held.
+    pub fn number(self) -> u64 {
+        self.0 as u64
+    }
+
+    /// The mark with that number.
+    pub fn numbered(number: u64) -> LockMark {
+        LockMark(usize::try_from(number).unwrap_or(usize::MAX))
+    }
+}
+
 impl OwnedLocks {
     /// Of a transaction, and none yet. The caller gives out `owner`; nobody else alive has it.
     pub fn new(table: Arc<LockTable>, owner: TxnId) -> OwnedLocks {
@@ -70,7 +89,17 @@ impl OwnedLocks {
             taken: Vec::new(),
             key_count: 0,
             keyspaces: IdMap::default(),
+            notes: None,
+            kept: 0,
         }
+    }
+
+    /// What is taken from now on is noted there; nothing is held yet.
+    #[must_use]
+    pub fn noted_in(mut self, notes: Arc<LockNotes>) -> OwnedLocks {
+        assert!(self.taken.is_empty(), "notes begin with the first lock");
+        self.notes = Some(notes);
+        self
     }
 
     /// Whose they are.
@@ -176,7 +205,37 @@ impl OwnedLocks {
         {
             self.undo(taken);
         }
+        self.kept = self.kept.min(self.taken.len());
+        if let Some(notes) = &self.notes {
+            notes.truncate(self.taken.len());
+        }
         self.end_holding_if_none();
+    }
+
+    /// What is held now stays until the owner goes back to a mark before: it has written.
+    pub fn keep(&mut self) {
+        self.kept = self.taken.len();
+    }
+
+    /// Releases the locks of keys that were taken since, and holds those that were raised since as
+    /// they were held then; intentions stay, as the next key needs them again. `false`, and nothing
+    /// is done, if the owner has [kept](OwnedLocks::keep) its locks since, or was before the mark.
+    pub fn release_keys_since(&mut self, mark: LockMark) -> bool {
+        if mark.0 < self.kept || mark.0 > self.taken.len() {
+            return false;
+        }
+        for place in (mark.0..self.taken.len()).rev() {
+            if self.taken[place].id.is_keyspace() {
+                continue;
+            }
+            let taken = self.taken.remove(place);
+            if let Some(notes) = &self.notes {
+                notes.remove(place);
+            }
+            self.undo(taken);
+        }
+        self.end_holding_if_none();
+        true
     }
 
     /// Releases every lock; the owner may take others.
@@ -216,6 +275,7 @@ impl OwnedLocks {
         match acquired {
             Ok(Attempt::Taken { before }) => {
                 let id = wanted.id;
+                self.note(wanted, before.is_none(), patience);
                 self.taken.push(Taken { id, before });
                 if before.is_none() && !id.is_keyspace() {
                     self.key_count += 1;
@@ -229,6 +289,16 @@ impl OwnedLocks {
                 Err(refused)
             }
         }
+    }
+
+    fn note(&self, wanted: Wanted<'_>, is_first: bool, patience: &Patience<'_>) {
+        let place = self.taken.len();
+        let Some(notes) = self.notes.as_ref().filter(|_| place < NOTED_LOCKS_MAX) else {
+            return;
+        };
+        let key = wanted.key.unwrap_or_default();
+        let now = patience.env.clock.monotonic();
+        notes.push(place, (wanted.id, is_first), key, now);
     }
 
     fn undo(&mut self, Taken { id, before }: Taken) {

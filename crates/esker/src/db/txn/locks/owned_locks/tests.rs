@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::db::txn::locks::lock_id::LockName;
+use crate::db::txn::locks::lock_notes::LockNotes;
 use crate::db::txn::locks::refused::Waiter;
 use crate::env::bundle::Env;
 use crate::env::clock::Clock;
@@ -712,4 +713,140 @@ fn threads_make_progress_and_lose_nothing() {
     let left = (statistics.held, statistics.holding, statistics.waiting);
     assert_eq!(left, (0, 0, 0));
     assert_eq!(statistics.counts.timeouts, 0);
+}
+
+#[test]
+fn keys_of_reads_that_do_not_matter_are_given_back_alone() {
+    // Those taken since the mark, and what was raised since; the intention stays for the next.
+    let stage = Stage::new();
+    let (mut one, mut other) = (stage.owner(1), stage.owner(2));
+    let (shared, exclusive) = (KeyMode::Shared, KeyMode::Exclusive);
+    let start = one.mark();
+    for key in [b"anna", b"bert"] {
+        assert_eq!(one.lock_key(SHIPS, key, shared, stage.now()), Ok(true));
+        if key == b"anna" {
+            assert!(one.release_keys_since(start));
+            assert_eq!(one.key_count(), 0);
+            assert_eq!(one.keyspace_mode(SHIPS), Some(Mode::IntentionShared));
+            assert!(one.is_holding());
+        }
+    }
+    let before = one.mark();
+    assert_eq!(
+        one.lock_key(SHIPS, b"bert", exclusive, stage.now()),
+        Ok(true)
+    );
+    assert_eq!(
+        one.lock_key(SHIPS, b"cleo", exclusive, stage.now()),
+        Ok(true)
+    );
+    assert!(one.release_keys_since(before));
+    assert_eq!(one.key_count(), 1);
+    // What it held before the mark it holds as before.
+    for (key, mode, is_free) in [
+        (b"anna", exclusive, true),
+        (b"bert", shared, true),
+        (b"bert", exclusive, false),
+        (b"cleo", exclusive, true),
+    ] {
+        let got = other.lock_key(SHIPS, key, mode, stage.now());
+        assert_eq!(got.is_ok(), is_free, "{key:?}");
+    }
+    drop((one, other));
+    stage.assert_idle();
+}
+
+#[test]
+fn locks_of_what_was_written_are_not_given_back_alone() {
+    // Kept up to there; what is taken later may go, and what is kept goes with a mark before.
+    let stage = Stage::new();
+    let mut one = stage.owner(1);
+    let exclusive = KeyMode::Exclusive;
+    let start = one.mark();
+    let lock = |one: &mut OwnedLocks, key: &[u8]| {
+        assert_eq!(one.lock_key(SHIPS, key, exclusive, stage.now()), Ok(true));
+    };
+    lock(&mut one, b"anna");
+    one.keep();
+    assert!(!one.release_keys_since(start));
+    let written = one.mark();
+    lock(&mut one, b"bert");
+    assert!(one.release_keys_since(written));
+    assert_eq!(one.key_count(), 1);
+    one.release_to(start);
+    lock(&mut one, b"cleo");
+    assert!(one.release_keys_since(start));
+    assert_eq!(one.key_count(), 0);
+    // A mark to which nothing leads any more.
+    assert!(!one.release_keys_since(LockMark::numbered(9)));
+    drop(one);
+    stage.assert_idle();
+}
+
+#[test]
+fn notes_say_what_is_held_and_since_when() {
+    // Through takes, raises, releases of both kinds, and beyond what is noted.
+    let stage = Stage::new();
+    let notes = Arc::new(LockNotes::default());
+    let mut one = stage.owner(1).noted_in(Arc::clone(&notes));
+    let names = |notes: &LockNotes| -> Vec<_> {
+        let listed = notes.list().into_iter();
+        listed.map(|noted| (noted.name, noted.since)).collect()
+    };
+    let since = stage.env.clock.monotonic();
+    let whole = LockName::of_keyspace(SHIPS);
+    one.lock_key(SHIPS, b"anna", KeyMode::Shared, stage.now())
+        .unwrap();
+    stage.world.clock.advance(Duration::from_secs(5));
+    let later = stage.env.clock.monotonic();
+    let mark = one.mark();
+    one.lock_key(SHIPS, b"anna", KeyMode::Exclusive, stage.now())
+        .unwrap();
+    one.lock_key(SHIPS, b"bert", KeyMode::Exclusive, stage.now())
+        .unwrap();
+    let expected = vec![
+        (whole.clone(), since),
+        (ship(b"anna"), since),
+        (ship(b"bert"), later),
+    ];
+    assert_eq!(names(&notes), expected);
+    assert!(one.release_keys_since(mark));
+    one.lock_key(SHIPS, b"cleo", KeyMode::Exclusive, stage.now())
+        .unwrap();
+    let expected = vec![
+        (whole, since),
+        (ship(b"anna"), since),
+        (ship(b"cleo"), later),
+    ];
+    assert_eq!(names(&notes), expected);
+    one.release_all();
+    assert_eq!(names(&notes), []);
+    drop(one);
+
+    let table = Stage::with_locks_max(10 * NOTED_LOCKS_MAX);
+    let mut many = table.owner(2).noted_in(Arc::clone(&notes));
+    for key in 0..2 * NOTED_LOCKS_MAX {
+        let key = key.to_be_bytes();
+        many.lock_key(SHIPS, &key, KeyMode::Exclusive, table.now())
+            .unwrap();
+    }
+    assert_eq!(notes.list().len(), NOTED_LOCKS_MAX);
+    let last = many.mark();
+    many.lock_key(SHIPS, b"last", KeyMode::Exclusive, table.now())
+        .unwrap();
+    assert!(many.release_keys_since(last));
+    assert_eq!(notes.list().len(), NOTED_LOCKS_MAX);
+    many.release_all();
+    assert_eq!(notes.list(), []);
+    // Long keys fill it sooner; then nothing behind them is noted either.
+    let long = vec![7; 60_000];
+    for key in [&b"anna"[..], &long, &[&long[..], b"1"].concat(), b"bert"] {
+        many.lock_key(SHIPS, key, KeyMode::Exclusive, table.now())
+            .unwrap();
+    }
+    let listed: Vec<_> = notes.list().into_iter().map(|noted| noted.name).collect();
+    assert_eq!(listed.len(), 3);
+    assert_eq!(listed[2], ship(&long));
+    drop(many);
+    table.assert_idle();
 }
