@@ -31,6 +31,7 @@ pub mod keyspaces;
 pub mod builder;
 pub mod watching;
 pub mod numbers;
+pub mod held_locks;
 pub mod pressure;
 pub mod repairing;
 pub mod writing;

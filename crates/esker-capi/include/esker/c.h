@@ -706,6 +706,15 @@ int esker_tx_lock(esker_tx *tx, const esker_keyspace *keyspace, const void *key,
    for a bulk of writes. ESKER_INVALID of an optimistic transaction. Needs tx and keyspace. */
 int esker_tx_lock_keyspace(esker_tx *tx, const esker_keyspace *keyspace, int how);
 
+/* Where the transaction stands among the locks that it takes: goes up with each. Needs both. */
+int esker_tx_lock_place(esker_tx *tx, uint64_t *place);
+
+/* Gives back the locks of keys that were taken since that place, of reads that turned out not to
+   matter, as rows that do not match; others may write to those keys then. Keys that were locked
+   before stay so. Does nothing if the transaction has written since. ESKER_INVALID of a
+   serializable one. Needs it. */
+int esker_tx_unlock_since(esker_tx *tx, uint64_t place);
+
 /* Waits so long for each lock from now on, as of esker_tx_begin. Needs it. */
 int esker_tx_set_lock_timeout(esker_tx *tx, uint64_t lock_timeout_ms);
 
@@ -1000,6 +1009,24 @@ typedef int (*esker_tx_visitor)(void *state, const esker_tx_stats *told);
 /* Calls `visit` for each transaction under way. It may use the database. `state` is handed to it,
    NULL or not. Needs the others. */
 int esker_db_transactions(const esker_db *db, esker_tx_visitor visit, void *state);
+
+/* A lock that a transaction holds. There may come more behind the last. */
+typedef struct esker_lock_stats {
+    const char *keyspace; /* NULL if it was dropped. */
+    esker_bytes key;      /* NULL for the keyspace as a whole. */
+    const char *mode;     /* "S" or "X"; of a keyspace also "IS", "IX" or "SIX". */
+    uint64_t held_ms;     /* Since it was taken, in whatever mode. */
+} esker_lock_stats;
+
+/* Told of one lock, which is good until it returns; anything but 0 ends the telling. */
+typedef int (*esker_lock_visitor)(void *state, const esker_lock_stats *told);
+
+/* Calls `visit` for each lock of the transaction with that number, in the order in which it took
+   them: the first 1024, or less where keys are longer than 64 bytes; esker_tx_stats has how many
+   there are. None if it has ended. Also from within esker_db_transactions. `state` is handed to
+   `visit`, NULL or not. Needs the others. */
+int esker_db_locks(const esker_db *db, uint64_t transaction, esker_lock_visitor visit,
+                   void *state);
 
 /* Whether a write would wait. */
 #define ESKER_WRITES_OPEN 0

@@ -151,6 +151,29 @@ pub unsafe extern "C" fn esker_tx_lock_keyspace(
     })
 }
 
+/// `esker_tx_lock_place` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_lock_place(tx: *mut EskerTx, to: *mut u64) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's pointers, by the rule of this room.
+        let (to, tx) = unsafe { (place("place", to)?, live_mut("tx", tx)?) };
+        *to = 0;
+        *to = tx.live_mut()?.lock_place();
+        Ok(Done::Ok)
+    })
+}
+
+/// `esker_tx_unlock_since` of `esker/c.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn esker_tx_unlock_since(tx: *mut EskerTx, place: u64) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's transaction, by the rule of this room.
+        let tx = unsafe { live_mut("tx", tx) }?;
+        tx.live_mut()?.unlock_since(place)?;
+        Ok(Done::Ok)
+    })
+}
+
 /// `esker_tx_set_lock_timeout` of `esker/c.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn esker_tx_set_lock_timeout(

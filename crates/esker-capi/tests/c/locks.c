@@ -46,6 +46,39 @@ static void shared(void) {
     esker_value_free(value);
 }
 
+/* What was read under a lock and does not matter is given back, unless something was written. */
+static void given_back(void) {
+    esker_tx *first = begin(ESKER_READ_COMMITTED, 0), *second = begin(ESKER_READ_COMMITTED, 0);
+    esker_tx *serializable = begin(ESKER_SERIALIZABLE, 0);
+    esker_value *value = esker_value_new();
+    uint64_t before = 9, after = 9;
+    DO(esker_tx_lock_place(first, &before));
+    CHECK(before == 0);
+    DO(esker_tx_get_for_update(first, ships, S("anna"), value));
+    DO(esker_tx_lock_place(first, &before));
+    DO(esker_tx_get_for_update(first, ships, S("bela"), value));
+    DO(esker_tx_lock_place(first, &after));
+    CHECK(after > before);
+    DO(esker_tx_unlock_since(first, before));
+    DO(esker_tx_lock_place(first, &after));
+    CHECK(after == before);
+    DO(esker_tx_put(second, ships, S("bela"), S("x")));
+    CHECK(esker_tx_put(second, ships, S("anna"), S("x")) == ESKER_LOCK_TIMEOUT);
+    DO(esker_tx_put(first, ships, S("anna"), S("x")));
+    DO(esker_tx_unlock_since(first, 0));
+    CHECK(esker_tx_put(second, ships, S("anna"), S("x")) == ESKER_LOCK_TIMEOUT);
+    REFUSED(esker_tx_unlock_since(serializable, 0), ESKER_INVALID, "serializable");
+    DO(esker_tx_rollback(first, 0));
+    REFUSED(esker_tx_unlock_since(first, 0), ESKER_INVALID, "over");
+    after = 9;
+    REFUSED(esker_tx_lock_place(first, &after), ESKER_INVALID, "over");
+    CHECK(after == 0);
+    esker_tx_free(first);
+    esker_tx_free(second);
+    esker_tx_free(serializable);
+    esker_value_free(value);
+}
+
 static void many(void) {
     esker_bytes keys[3] = {{"bela", 4}, {"anna", 4}, {"dora", 4}};
     esker_value *values[3];
@@ -242,6 +275,7 @@ static void nulls(void) {
     esker_value *value = esker_value_new(), *none = NULL;
     esker_interrupter *interrupter = (esker_interrupter *)&key;
     esker_tx *tx = begin(ESKER_READ_COMMITTED, 0);
+    uint64_t place = 0;
     NEEDS(esker_tx_get_for_share(NULL, ships, S("a"), value));
     NEEDS(esker_tx_get_for_share(tx, NULL, S("a"), value));
     NEEDS(esker_tx_get_for_share(tx, ships, NULL, 1, value));
@@ -256,6 +290,9 @@ static void nulls(void) {
     NEEDS(esker_tx_lock(tx, ships, NULL, 1, ESKER_SHARED));
     NEEDS(esker_tx_lock_keyspace(NULL, ships, ESKER_SHARED));
     NEEDS(esker_tx_lock_keyspace(tx, NULL, ESKER_SHARED));
+    NEEDS(esker_tx_lock_place(NULL, &place));
+    NEEDS(esker_tx_lock_place(tx, NULL));
+    NEEDS(esker_tx_unlock_since(NULL, 0));
     NEEDS(esker_tx_set_lock_timeout(NULL, 0));
     NEEDS(esker_tx_interrupter(NULL, &interrupter));
     CHECK(interrupter == NULL);
@@ -275,6 +312,7 @@ int main(void) {
     DO(esker_put(ships, S("anna"), S("in port"), 0));
     DO(esker_put(ships, S("bela"), S("at sea"), 0));
     shared();
+    given_back();
     many();
     whole();
     races();

@@ -36,6 +36,12 @@ static int transaction(void *state, const esker_tx_stats *told) {
     return 0;
 }
 
+static int held(void *state, const esker_lock_stats *told) {
+    (void)state, (void)told;
+    CHECK(0);
+    return 0;
+}
+
 static void is_durable(void *state, int code) {
     (void)state, (void)code;
     CHECK(0);
@@ -73,6 +79,7 @@ static void of_databases(void) {
     NO(esker_db_numbers(db, number, NULL));
     NO(esker_db_metrics(db, &text));
     NO(esker_db_transactions(db, transaction, NULL));
+    NO(esker_db_locks(db, 0, held, NULL));
     NO(esker_snapshot_new(db, "mine", &taken));
     NO(esker_batch_new(db, &begun));
     NO(esker_tx_begin(db, ESKER_SNAPSHOT, ESKER_LOCKING, 0, NULL, &other));
@@ -168,7 +175,7 @@ static void of_transactions(void) {
     esker_bytes key = {"a", 1};
     esker_interrupter *other;
     esker_iter *made;
-    uint64_t number = 9, writes = 9, size = 9;
+    uint64_t number = 9, writes = 9, size = 9, place = 9;
     NO(esker_tx_get(tx, ships, S("a"), 0, value));
     NO(esker_tx_multi_get(tx, ships, &key, 1, 0, &value));
     NO(esker_tx_get_for_update(tx, ships, S("a"), value));
@@ -180,6 +187,8 @@ static void of_transactions(void) {
     NO(esker_tx_clear_snapshot(tx));
     NO(esker_tx_lock(tx, ships, S("a"), ESKER_SHARED));
     NO(esker_tx_lock_keyspace(tx, ships, ESKER_SHARED));
+    NO(esker_tx_lock_place(tx, &place));
+    NO(esker_tx_unlock_since(tx, 0));
     NO(esker_tx_set_lock_timeout(tx, 0));
     NO(esker_tx_interrupter(tx, &other));
     NO(esker_interrupt(interrupter));

@@ -93,6 +93,35 @@ static void *lock(void *given) {
     return NULL;
 }
 
+/* Of what the holder has: its keyspace announced, and the key. */
+static int held(void *given, const esker_lock_stats *told) {
+    int *seen = given;
+    CHECK(strcmp(told->keyspace, "default") == 0 && told->held_ms < 3600000);
+    if (++*seen == 1)
+        CHECK(told->key.data == NULL && told->key.size == 0 && strcmp(told->mode, "IX") == 0);
+    else
+        CHECK(is(told->key.data, told->key.size, "berth") && strcmp(told->mode, "X") == 0);
+    return 0;
+}
+
+static int no_more(void *given, const esker_lock_stats *told) {
+    CHECK(told->keyspace != NULL);
+    ++*(int *)given;
+    return 1;
+}
+
+static void locks(esker_db *db, uint64_t holder) {
+    int seen = 0;
+    DO(esker_db_locks(db, holder, held, &seen));
+    CHECK(seen == 2);
+    DO(esker_db_locks(db, holder, no_more, &seen));
+    CHECK(seen == 3);
+    DO(esker_db_locks(db, holder + 1000, held, &seen));
+    CHECK(seen == 3);
+    REFUSED(esker_db_locks(NULL, holder, held, &seen), ESKER_INVALID, "NULL");
+    REFUSED(esker_db_locks(db, holder, NULL, &seen), ESKER_INVALID, "NULL");
+}
+
 static void transactions(esker_db *db, esker_keyspace *ships) {
     struct waiting waiting = {0, 0, 0};
     struct lock holder = {NULL, ships}, second = {NULL, ships};
@@ -108,6 +137,7 @@ static void transactions(esker_db *db, esker_keyspace *ships) {
         usleep(1000);
     }
     CHECK(waiting.waits && waiting.seen == 2);
+    locks(db, waiting.holder);
     DO(esker_tx_commit(holder.tx, 0));
     CHECK(pthread_join(thread, NULL) == 0);
     esker_tx_free(holder.tx);
