@@ -59,27 +59,30 @@ struct Callbacks {
     state: State,
 }
 
-fn lent(bytes: &[u8]) -> EskerBytes {
-    EskerBytes {
-        data: bytes.as_ptr().cast(),
-        size: bytes.len(),
-    }
-}
-
 impl MergeOperator for Callbacks {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn fold(&self, key: &[u8], base: Option<&[u8]>, operands: &[&[u8]]) -> Result<Vec<u8>, String> {
-        let operands: Vec<EskerBytes> = operands.iter().map(|operand| lent(operand)).collect();
-        let base = base.map(lent);
+        let operands: Vec<EskerBytes> = operands
+            .iter()
+            .map(|operand| EskerBytes::of(operand))
+            .collect();
+        let base = base.map(EskerBytes::of);
         let base: *const EskerBytes = base.as_ref().map_or(std::ptr::null(), |base| base);
         let mut made = EskerBuffer { made: Vec::new() };
         // SAFETY: the caller's function and state; all that it gets lives until it returns.
         let code = unsafe {
             let (state, all) = (self.state.place(), operands.as_ptr());
-            (self.fold)(state, lent(key), base, all, operands.len(), &raw mut made)
+            (self.fold)(
+                state,
+                EskerBytes::of(key),
+                base,
+                all,
+                operands.len(),
+                &raw mut made,
+            )
         };
         match code {
             0 => Ok(made.made),
@@ -92,8 +95,14 @@ impl MergeOperator for Callbacks {
         let mut made = EskerBuffer { made: Vec::new() };
         // SAFETY: as in `fold`.
         let code = unsafe {
-            let (older, newer) = (lent(older), lent(newer));
-            combine(self.state.place(), lent(key), older, newer, &raw mut made)
+            let (older, newer) = (EskerBytes::of(older), EskerBytes::of(newer));
+            combine(
+                self.state.place(),
+                EskerBytes::of(key),
+                older,
+                newer,
+                &raw mut made,
+            )
         };
         (code == 0).then_some(made.made)
     }
