@@ -77,6 +77,9 @@ const KINDS: [(MessageType, u8); 12] = [
 /// Bytes of the context of a read; ours are 24.
 const READ_CONTEXT_BYTES_MAX: usize = 64;
 
+/// Bytes of a frame before its messages: their count, and the checksum of all behind it.
+const FRAME_HEAD_BYTES: usize = 8;
+
 /// One message of one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Envelope {
@@ -335,17 +338,20 @@ fn read_entries(message: &Message, reader: &mut Reader<'_>) -> Result<Vec<Entry>
 /// On more messages than a frame has; [`encode_frames`] makes several.
 pub fn encode_frame(messages: &[Envelope]) -> Vec<u8> {
     assert!(messages.len() <= FRAME_MESSAGES_MAX);
-    let mut body = Vec::new();
-    let mut bytes = Vec::new();
-    for message in messages {
-        bytes.clear();
-        message.encode(&mut bytes);
-        body.put_bytes(&bytes);
-    }
-    let mut frame = Vec::with_capacity(8 + body.len());
+    let each = messages.iter().map(|message| 4 + message.size_bytes());
+    let mut frame = Vec::with_capacity(FRAME_HEAD_BYTES + each.sum::<usize>());
     frame.put_u32(count(messages.len()));
-    frame.put_u32(crc32c::crc32c(&body));
-    frame.extend_from_slice(&body);
+    // Of the checksum, which is known at the end; below, of a length.
+    frame.put_u32(0);
+    for message in messages {
+        let start = frame.len();
+        frame.put_u32(0);
+        message.encode(&mut frame);
+        let len = count(frame.len() - start - 4);
+        frame[start..start + 4].copy_from_slice(&len.to_le_bytes());
+    }
+    let checksum = crc32c::crc32c(&frame[FRAME_HEAD_BYTES..]);
+    frame[4..FRAME_HEAD_BYTES].copy_from_slice(&checksum.to_le_bytes());
     frame
 }
 
@@ -371,7 +377,7 @@ pub fn decode_frame(frame: &[u8]) -> Result<Vec<Envelope>, DecodeError> {
     let mut reader = Reader::new(frame);
     let len = reader.count(FRAME_MESSAGES_MAX, 5, "count of messages")?;
     let checksum = reader.u32("checksum of a frame")?;
-    if checksum != crc32c::crc32c(&frame[8..]) {
+    if checksum != crc32c::crc32c(&frame[FRAME_HEAD_BYTES..]) {
         return Err(reader.refuse("frame with its checksum"));
     }
     let mut messages = Vec::with_capacity(len);

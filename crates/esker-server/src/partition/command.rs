@@ -49,7 +49,8 @@ impl CommandWriter {
     /// When the cluster's number is above 127.
     pub fn new(stamp: Stamp) -> CommandWriter {
         assert!(stamp.cluster <= CLUSTER_MAX);
-        let mut bytes = vec![VERSION];
+        let mut bytes = Vec::with_capacity(HEAD_BYTES);
+        bytes.push(VERSION);
         bytes.extend_from_slice(&stamp.unix_us.min(US_MAX).to_le_bytes());
         bytes.extend_from_slice(&stamp.default_ttl_s.to_le_bytes());
         bytes.push(stamp.cluster);
@@ -63,6 +64,7 @@ impl CommandWriter {
     pub fn push(&mut self, name: &str, arguments: &[u8]) {
         let name_len = u8::try_from(name.len()).expect("names of calls are short");
         let len = u32::try_from(arguments.len()).expect("a frame is smaller");
+        self.bytes.reserve(1 + name.len() + 4 + arguments.len());
         self.bytes.push(name_len);
         self.bytes.extend_from_slice(name.as_bytes());
         self.bytes.extend_from_slice(&len.to_le_bytes());

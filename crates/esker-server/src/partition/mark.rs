@@ -46,7 +46,9 @@ impl ReplicaMark {
             begun.term,
             self.clock_us,
         ];
-        let mut out = vec![VERSION];
+        // Of a few members; each entry that is applied has a mark.
+        let mut out = Vec::with_capacity(2 * HEAD_BYTES + 128);
+        out.push(VERSION);
         words
             .iter()
             .for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
