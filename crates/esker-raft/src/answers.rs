@@ -1,7 +1,7 @@
 //! What a group's owner answers: saved, applied, an image made, fetched or sent.
 
 use bytes::Bytes;
-use raft::SnapshotStatus;
+use raft::{SnapshotStatus, StateRole};
 
 use crate::group::Group;
 use crate::ids::{ReplicaId, SaveNumber};
@@ -34,8 +34,19 @@ impl Group {
         self.set_timeout();
     }
 
-    /// The owner has applied all entries up to `index`.
-    pub(crate) fn applied(&mut self, index: u64, out: &mut Output) {
+    /// Whether something follows from what the owner has yet to apply: who waits for that is to be
+    /// told at once, and everybody else with the next turn.
+    pub(crate) fn awaits_applied(&self) -> bool {
+        let raft = &self.raw.raft;
+        self.reads.are_confirmed()
+            || self.offered.is_some()
+            || self.configuration.auto_leave
+            || (raft.state == StateRole::Leader && raft.has_pending_conf())
+    }
+
+    /// The owner has applied all entries up to `index`. Returns whether something follows.
+    pub(crate) fn applied(&mut self, index: u64, out: &mut Output) -> bool {
+        let is_awaited = self.awaits_applied();
         // What was handed out before an image came is applied before it, so nothing is ever ahead.
         assert!(
             index <= self.handed_out,
@@ -52,6 +63,7 @@ impl Group {
             }
         }
         self.install_fetched(out);
+        is_awaited || self.raw.has_ready()
     }
 
     /// The owner has fetched the image of `index`, and can switch to it.

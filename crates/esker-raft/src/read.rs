@@ -75,6 +75,11 @@ impl Reads {
         self.count == 0 && self.rounds.is_empty()
     }
 
+    /// Whether reads wait for nothing but what is to be applied.
+    pub(crate) fn are_confirmed(&self) -> bool {
+        !self.confirmed.is_empty()
+    }
+
     /// Whether reads wait for a round to be begun.
     pub(crate) fn are_queued(&self) -> bool {
         !self.queued.is_empty()

@@ -38,6 +38,8 @@ pub struct Shard {
     inbox: VecDeque<Envelope>,
     inbox_bytes: usize,
     dirty: BTreeSet<GroupId>,
+    // Those in which something waits for what is to be applied.
+    awaiting: BTreeSet<GroupId>,
     // The groups of each save that is not durable.
     saved: VecDeque<(SaveNumber, Vec<GroupId>)>,
     out: Output,
@@ -70,6 +72,7 @@ impl Shard {
             inbox: VecDeque::new(),
             inbox_bytes: 0,
             dirty: BTreeSet::new(),
+            awaiting: BTreeSet::new(),
             saved: VecDeque::new(),
             out: Output::new(SaveNumber(1)),
         }
@@ -111,6 +114,7 @@ impl Shard {
         if let Some(mut ended) = self.groups.remove(&group) {
             ended.end(&mut self.out);
             self.dirty.remove(&group);
+            self.awaiting.remove(&group);
         }
         self.destroyed.insert(group, replica);
         self.out.record(Record::Destroy { group, replica });
@@ -225,12 +229,20 @@ impl Shard {
         }
     }
 
-    /// The state machine of a replica has applied everything up to `index`.
+    /// The state machine of a replica has applied everything up to `index`. Unless
+    /// [`Shard::awaits_applied`], that may be said with the next turn.
     pub fn applied(&mut self, member: Member, index: u64) {
-        if let Some(found) = running(&mut self.groups, member) {
-            found.applied(index, &mut self.out);
+        if let Some(found) = running(&mut self.groups, member)
+            && found.applied(index, &mut self.out)
+        {
             self.dirty.insert(member.group);
         }
+    }
+
+    /// Whether something waits for what state machines apply: a read, an image, a change of the
+    /// members.
+    pub fn awaits_applied(&self) -> bool {
+        !self.awaiting.is_empty()
     }
 
     /// What a replica has applied is durable up to `index`: its log needs no more before that.
@@ -394,6 +406,10 @@ impl Shard {
             if group.collect(number, clock, &mut self.out) {
                 self.dirty.insert(id);
             }
+            match group.awaits_applied() {
+                true => self.awaiting.insert(id),
+                false => self.awaiting.remove(&id),
+            };
             if self.out.save.records.len() > before {
                 saved.push(id);
             }

@@ -311,3 +311,63 @@ fn a_retired_replica_answers_who_waits_and_takes_no_more() {
     let refused = shard.propose(GROUP, Token(8), payload);
     assert!(refused.is_err());
 }
+
+#[test]
+fn only_who_waits_for_what_is_applied_is_worth_a_turn() {
+    let mut shard = sole_voter();
+    turn(&mut shard, true);
+    turn(&mut shard, false);
+    turn(&mut shard, false);
+    let commit = |shard: &mut Shard, token| {
+        let payload = Bytes::from_static(b"a write");
+        shard.propose(GROUP, token, payload).expect("it leads");
+        let output = shard.turn(false, Duration::ZERO);
+        shard.durable(output.save.number);
+        let output = shard.turn(false, Duration::ZERO);
+        let apply = output.applies.first().expect("it is committed");
+        let last = apply.entries.last().expect("an apply has entries").index;
+        (apply.member, last)
+    };
+    let (member, index) = commit(&mut shard, Token(1));
+    assert!(!shard.awaits_applied() && !shard.is_busy());
+    shard.applied(member, index);
+    assert!(!shard.is_busy(), "nothing follows");
+
+    let (_, index) = commit(&mut shard, Token(2));
+    shard.read(GROUP, Token(3)).expect("it leads");
+    let output = shard.turn(false, Duration::ZERO);
+    assert!(output.reads.is_empty() && shard.awaits_applied());
+    shard.applied(member, index);
+    assert!(shard.is_busy(), "a read follows");
+    let output = shard.turn(false, Duration::ZERO);
+    let read = output.reads.first().expect("it may be served");
+    assert_eq!((read.token, read.index), (Token(3), index));
+    assert!(!shard.awaits_applied() && !shard.is_busy());
+    shard.read(GROUP, Token(4)).expect("it leads");
+    let output = shard.turn(false, Duration::ZERO);
+    assert_eq!(
+        output.reads.len(),
+        1,
+        "all is applied: it waits for nothing"
+    );
+
+    // A change of the members is complete once it is applied.
+    let change = Change::of(ChangeStep::AddLearner(ReplicaId(2), NodeId(2)));
+    shard.change(GROUP, Token(5), &change).expect("it leads");
+    let output = shard.turn(false, Duration::ZERO);
+    assert!(shard.awaits_applied());
+    shard.durable(output.save.number);
+    for _ in 0..6 {
+        turn(&mut shard, false);
+    }
+    assert!(!shard.awaits_applied());
+
+    // Who is gone waits for nothing.
+    let (_, index) = commit(&mut shard, Token(6));
+    shard.read(GROUP, Token(7)).expect("it leads");
+    shard.turn(false, Duration::ZERO);
+    assert!(shard.awaits_applied());
+    shard.destroy(GROUP, member.replica);
+    shard.applied(member, index);
+    assert!(!shard.awaits_applied());
+}

@@ -181,6 +181,11 @@ impl Consensus {
         self.shard.is_busy() || !self.written.is_empty() || !self.destroying.is_empty()
     }
 
+    /// Whether something waits for what is applied, so that it is to be told at once.
+    pub fn awaits_applied(&self) -> bool {
+        self.shard.awaits_applied()
+    }
+
     /// What a group knows of itself.
     pub fn status(&self, group: GroupId) -> Option<Status> {
         self.shard.status(group)

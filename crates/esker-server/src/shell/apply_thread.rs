@@ -75,7 +75,10 @@ impl ApplyThread {
             } = self.applying.run(ENTRIES_AT_ONCE)?;
             self.pending.reply_applied(replies, &times);
             for ask in asks {
-                self.inbox.tell(Told::Stage(ask));
+                match ask {
+                    Ask::Applied(member, index) => self.inbox.applied(member, index),
+                    ask => self.inbox.tell(Told::Stage(ask)),
+                }
             }
         }
     }

@@ -1,10 +1,11 @@
 //! What the thread of consensus is told, and how much of it may wait.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use esker_raft::{GroupId, NodeId};
+use esker_raft::{GroupId, Member, NodeId};
 use esker_rpc::message::meta::MetaCall;
 
 use crate::meta::command::NewNode;
@@ -31,6 +32,8 @@ pub(crate) enum Told {
     /// What another stage has done. It does not count: a stage says one thing for all it did, and
     /// what it does is bounded. A stage that had to wait here could wait for ever.
     Stage(Ask),
+    /// Something was applied, and that is waited for.
+    Applied,
     /// What came of a request that this thread has made itself.
     Replied(RequestId, Reply),
     /// A call of administration.
@@ -70,6 +73,16 @@ pub(crate) struct Outlet {
 struct Counts {
     requests: AtomicUsize,
     frame_bytes: AtomicUsize,
+    applied: Mutex<AppliedNews>,
+}
+
+/// What was applied, and the thread of consensus was not told yet: it looks there in each turn.
+/// Every write is applied on each of its nodes, and hardly ever does anything follow from that, so
+/// nobody is woken for it unless it is waited for.
+#[derive(Default)]
+struct AppliedNews {
+    last: BTreeMap<Member, u64>,
+    is_awaited: bool,
 }
 
 /// Both ends.
@@ -104,6 +117,17 @@ impl Inbox {
         }
     }
 
+    /// A replica has applied everything up to `index`.
+    pub(crate) fn applied(&self, member: Member, index: u64) {
+        let mut news = self.waiting.applied();
+        news.last.insert(member, index);
+        let is_awaited = std::mem::take(&mut news.is_awaited);
+        drop(news);
+        if is_awaited {
+            self.tell(Told::Applied);
+        }
+    }
+
     /// Anything else. What is told to a thread that has ended is dropped, with who waits for it.
     pub(crate) fn tell(&self, told: Told) {
         // As just said: the node is ending.
@@ -112,6 +136,18 @@ impl Inbox {
 }
 
 impl Outlet {
+    /// What was applied since this was asked last.
+    pub(crate) fn take_applied(&self) -> BTreeMap<Member, u64> {
+        std::mem::take(&mut self.waiting.applied().last)
+    }
+
+    /// The next thing that is applied is to be told at once; true if there is one already.
+    pub(crate) fn await_applied(&self) -> bool {
+        let mut news = self.waiting.applied();
+        news.is_awaited = true;
+        !news.last.is_empty()
+    }
+
     /// What was received counts no more.
     pub(crate) fn count_off(&self, told: &Told) {
         match told {
@@ -126,3 +162,13 @@ impl Outlet {
         }
     }
 }
+
+impl Counts {
+    fn applied(&self) -> MutexGuard<'_, AppliedNews> {
+        // Numbers are whole whatever a thread that panicked was about to do.
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -49,7 +49,9 @@ impl RaftThread {
     pub(crate) fn run(mut self) {
         let mut next_tick = self.moments.now().monotonic + TICK;
         loop {
-            let wait = match self.consensus.is_busy() {
+            let is_due = self.consensus.is_busy()
+                || (self.consensus.awaits_applied() && self.outlet.await_applied());
+            let wait = match is_due {
                 true => Duration::ZERO,
                 false => next_tick.saturating_sub(self.moments.now().monotonic),
             };
@@ -100,6 +102,8 @@ impl RaftThread {
                 }
                 self.consensus.ask(ask, now);
             }
+            // Each turn looks for itself.
+            Told::Applied => {}
             Told::Frame(frame) => self.consensus.ask(Ask::Frame(frame), now),
             Told::NodeGone(node) => self.consensus.ask(Ask::NodeGone(node), now),
             Told::Replied(request, reply) => self.brain.replied(request, &reply, now),
@@ -120,6 +124,9 @@ impl RaftThread {
     }
 
     fn turn(&mut self, now: Now, is_tick: bool) {
+        for (member, index) in self.outlet.take_applied() {
+            self.consensus.ask(Ask::Applied(member, index), now);
+        }
         let turn = self.consensus.turn(now, is_tick);
         let Turn {
             saves,
