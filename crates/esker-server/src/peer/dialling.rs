@@ -1,5 +1,6 @@
 //! Dials a node again and again, and sends and receives while the connection stands.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::log_lines::{Level, LogLines};
 use crate::peer::ask::Answer;
 use crate::peer::cause::{Causes, Ended, PeerCause};
 use crate::peer::format::{FrameReader, Greeting, Kind, PeerError, Refusal, Speaker, put_frame};
-use crate::peer::outgoing::{Most, Outgoing, Phase};
+use crate::peer::outgoing::{Most, Outgoing, Phase, Way};
 use crate::peer::registry::Registry;
 
 /// Least room for what the socket brings at once.
@@ -310,11 +311,28 @@ async fn receive(
     }
 }
 
+/// Writes some of `bytes`, once the socket takes any.
+async fn write(half: &OwnedWriteHalf, bytes: &[u8]) -> std::io::Result<usize> {
+    loop {
+        half.writable().await?;
+        match half.try_write(bytes) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            done => return done,
+        }
+    }
+}
+
 async fn send(
     opening: &LinkOpening,
     outgoing: &Outgoing,
-    (mut half, speaker): (OwnedWriteHalf, Speaker),
+    (half, speaker): (OwnedWriteHalf, Speaker),
 ) -> Ended {
+    let half = Arc::new(half);
+    outgoing.stand(Way {
+        half: Arc::clone(&half),
+        registry: Arc::clone(&opening.registry),
+        speaker,
+    });
     let settings = &opening.settings;
     let mut bytes = Vec::new();
     let mut alive_at = Instant::now();
@@ -332,7 +350,7 @@ async fn send(
         let mut pace = Pace::new(settings.stall_max, settings.pace_bytes_s_min);
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
-            match timeout(pace.left(), half.write(rest)).await {
+            match timeout(pace.left(), write(&half, rest)).await {
                 Err(_) => return Ended::new(PeerCause::Deaf, "it does not read"),
                 Ok(Ok(0)) => return Ended::closed(),
                 Ok(Ok(written)) => {

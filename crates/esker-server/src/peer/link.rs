@@ -45,11 +45,6 @@ impl Link {
     pub fn sending(&self) -> Sending {
         Sending(Arc::clone(&self.outgoing))
     }
-
-    /// As [`Sending::send`].
-    pub fn send(&self, frame: Vec<u8>, settings: &LinkSettings) {
-        self.outgoing.send(frame, settings.most());
-    }
 }
 
 /// Where a link takes what it is to send.

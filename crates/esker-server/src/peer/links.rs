@@ -74,8 +74,10 @@ impl Links {
     /// Sends a frame of raft, or drops it where nobody is there.
     pub fn send(&self, node: u64, frame: Vec<u8>) {
         assert!(frame.len() <= RAFT_BYTES_MAX);
-        if let Some(link) = self.lock().get(&node) {
-            link.send(frame, &self.settings);
+        // Not under the lock: it may write.
+        let sending = self.lock().get(&node).map(Link::sending);
+        if let Some(sending) = sending {
+            sending.send(frame, &self.settings);
         }
     }
 

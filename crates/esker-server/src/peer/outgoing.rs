@@ -1,15 +1,21 @@
 //! What a link has yet to send, and who waits for an answer.
+//!
+//! A frame of raft goes out by the thread that gives it, as long as nothing waits before it and the
+//! socket takes it: to wake the link's task for it costs more than to write it. What the socket
+//! does not take is the task's, and so is everything behind that.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker_rpc::error::ErrorCode;
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::peer::ask::{Answer, Asker};
-use crate::peer::format::{HEAD_BYTES, Kind, put_frame};
+use crate::peer::format::{HEAD_BYTES, Kind, Speaker, put_frame};
+use crate::peer::registry::Registry;
 
 /// What a frame costs beside its payload: its head, its place in the queue, and what the allocator
 /// keeps of it. A million empty frames would be a hundred megabytes of "nothing" otherwise.
@@ -18,6 +24,9 @@ const ENTRY_BYTES: usize = HEAD_BYTES + 80;
 /// Bytes after which no further frame is taken out of the queue at once: what is taken is copied,
 /// and is not held against the queue's bound any more.
 const TAKEN_BYTES_MAX: usize = 4 << 20;
+
+/// Room that is kept for a frame that goes out at once.
+const FRAME_BYTES_KEPT: usize = 64 << 10;
 
 /// How far a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +56,26 @@ pub(crate) struct Outgoing {
 #[derive(Debug)]
 struct State {
     phase: Phase,
+    /// Where frames go at once, while the connection stands.
+    way: Option<Way>,
+    /// The task has bytes that it has not written: nothing may go past it.
+    is_writing: bool,
+    /// A frame as it goes out at once; kept for its memory. Not empty: the rest of one.
+    frame: Vec<u8>,
     queue: VecDeque<Item>,
     /// What the queue costs, and what the asks in it do.
     queue_bytes: usize,
     ask_bytes: usize,
     waiting: HashMap<u64, Waiting>,
     next_number: u64,
+}
+
+/// The writing half of a connection that stands, and whom it leads to.
+#[derive(Debug)]
+pub(crate) struct Way {
+    pub(crate) half: Arc<OwnedWriteHalf>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) speaker: Speaker,
 }
 
 #[derive(Debug)]
@@ -74,6 +97,9 @@ impl Outgoing {
         Outgoing {
             state: Mutex::new(State {
                 phase: Phase::Dialling,
+                way: None,
+                is_writing: false,
+                frame: Vec::new(),
                 queue: VecDeque::new(),
                 queue_bytes: 0,
                 ask_bytes: 0,
@@ -92,11 +118,26 @@ impl Outgoing {
         self.lock().phase = phase;
     }
 
-    /// Adds a frame of raft, or drops it where there is no room or nobody to read it.
+    /// The connection stands, and the task writes what waits.
+    pub(crate) fn stand(&self, way: Way) {
+        let mut state = self.lock();
+        state.is_writing = true;
+        state.way = Some(way);
+    }
+
+    /// Sends a frame of raft, or adds it, or drops it where there is no room or nobody to read it.
     pub(crate) fn send(&self, frame: Vec<u8>, most: Most) {
         let mut state = self.lock();
         let cost = frame.len() + ENTRY_BYTES;
         if state.queue_bytes + cost > most.queue_bytes || state.phase == Phase::Resting {
+            return;
+        }
+        if state.sends_at_once(&frame) {
+            let is_left = !state.frame.is_empty();
+            drop(state);
+            if is_left {
+                self.changed.notify_one();
+            }
             return;
         }
         state.queue_bytes += cost;
@@ -143,6 +184,8 @@ impl Outgoing {
     pub(crate) fn give_up(&self) {
         let mut state = self.lock();
         state.phase = Phase::Resting;
+        state.way = None;
+        state.frame = Vec::new();
         let queue = std::mem::take(&mut state.queue);
         state.queue_bytes = 0;
         state.ask_bytes = 0;
@@ -160,6 +203,7 @@ impl Outgoing {
         let now = Instant::now();
         let mut late = Vec::new();
         let mut state = self.lock();
+        out.append(&mut state.frame);
         while out.len() < TAKEN_BYTES_MAX
             && let Some(item) = state.queue.pop_front()
         {
@@ -183,6 +227,7 @@ impl Outgoing {
                 }
             }
         }
+        state.is_writing = !out.is_empty();
         drop(state);
         for one in late {
             one.end();
@@ -213,6 +258,35 @@ impl Outgoing {
     fn lock(&self) -> MutexGuard<'_, State> {
         // A panic between two lines of this file leaves the state as it was.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Writes the frame to the socket, all of it or its beginning; false if it is to wait. Of what
+    /// is left of one the task is yet to be told.
+    fn sends_at_once(&mut self, frame: &[u8]) -> bool {
+        if self.is_writing || !self.queue.is_empty() || !self.frame.is_empty() {
+            return false;
+        }
+        let Some(way) = self.way.as_ref().filter(|way| way.is_current()) else {
+            return false;
+        };
+        put_frame(&mut self.frame, Kind::Raft, 0, frame);
+        let written = way.half.try_write(&self.frame);
+        // Whatever is wrong with the socket, the task will find it.
+        let written = written.unwrap_or(0);
+        match written {
+            0 => self.frame.clear(),
+            written => drop(self.frame.drain(..written)),
+        }
+        self.frame.shrink_to(FRAME_BYTES_KEPT);
+        written > 0
+    }
+}
+
+impl Way {
+    fn is_current(&self) -> bool {
+        self.registry.is_current(&self.speaker)
     }
 }
 
