@@ -279,7 +279,7 @@ fn rpc_frame() -> Vec<Vec<u8>> {
         };
         let put = UpdateRequest {
             key: Blob::of(b"\0\x02hksk"),
-            value: Blob(vec![b'v'; value]),
+            value: Blob::from(vec![b'v'; value]),
             ..UpdateRequest::default()
         };
         KeyCall::Put(put).put(&mut requests, &head, 7);

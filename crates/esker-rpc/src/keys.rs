@@ -19,21 +19,30 @@ const CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
 
 /// The raw key of both; `None` if the hash key is too long.
 pub fn raw_key(hash_key: &[u8], sort_key: &[u8]) -> Option<Vec<u8>> {
-    let mut raw = hash_key_prefix(hash_key)?;
-    raw.extend_from_slice(sort_key);
-    Some(raw)
+    let mut raw = Vec::with_capacity(2 + hash_key.len() + sort_key.len());
+    put_raw_key(&mut raw, hash_key, sort_key).then_some(raw)
+}
+
+/// Appends the raw key of both to `out`; false, and nothing, if the hash key is too long.
+#[must_use]
+pub fn put_raw_key(out: &mut Vec<u8>, hash_key: &[u8], sort_key: &[u8]) -> bool {
+    let Some(len) = hash_key_len(hash_key) else {
+        return false;
+    };
+    out.extend_from_slice(&len);
+    out.extend_from_slice(hash_key);
+    out.extend_from_slice(sort_key);
+    true
 }
 
 /// What all raw keys of `hash_key` begin with; `None` if the hash key is too long.
 pub fn hash_key_prefix(hash_key: &[u8]) -> Option<Vec<u8>> {
+    raw_key(hash_key, b"")
+}
+
+fn hash_key_len(hash_key: &[u8]) -> Option<[u8; 2]> {
     let len = u16::try_from(hash_key.len()).ok()?;
-    if hash_key.len() > HASH_KEY_LEN_MAX {
-        return None;
-    }
-    let mut raw = Vec::with_capacity(2 + hash_key.len());
-    raw.extend_from_slice(&len.to_be_bytes());
-    raw.extend_from_slice(hash_key);
-    Some(raw)
+    (hash_key.len() <= HASH_KEY_LEN_MAX).then(|| len.to_be_bytes())
 }
 
 /// Hash key and sort key of a raw key; `None` if it is not valid.

@@ -220,7 +220,7 @@ impl PegasusTable {
             ReadMode::Batch => {
                 let keys = self.sort_keys.iter().map(|sort| (key, &sort[..]));
                 let rows = table.batch_get(&keys.collect::<Vec<_>>()).await?;
-                return Ok(rows.into_iter().map(|row| row.value.0).collect());
+                return Ok(rows.into_iter().map(|row| row.value.into_vec()).collect());
             }
             ReadMode::Multi => MultiGet {
                 sort_keys: blobs(),

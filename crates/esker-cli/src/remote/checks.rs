@@ -167,11 +167,11 @@ pub fn check_and_set(place: &Place<'_>, args: &CheckAndSet) -> Outcome {
     let request = CheckAndSetRequest {
         hash_key: Blob::of(&key.hash),
         set_diff_sort_key: checked != key.sort,
-        check_sort_key: Blob(checked),
+        check_sort_key: Blob::from(checked),
         check_type: args.check.on_the_wire(),
-        check_operand: Blob(args.operand(shared)?),
+        check_operand: Blob::from(args.operand(shared)?),
         set_sort_key: Blob::of(&key.sort),
-        set_value: Blob(parse_value(shared, &args.value)?),
+        set_value: Blob::from(parse_value(shared, &args.value)?),
         set_expire_ts_seconds: place.table.now().after(args.ttl.unwrap_or(0)).to_bits(),
         return_check_value: true,
     };

@@ -85,8 +85,8 @@ impl Table {
         let whole = KeyRange::of_hash_key(hash_key).ok_or(ClientError::Senseless("too long"))?;
         let raw = |sort_key: &[u8]| [&whole.start[..], sort_key].concat();
         let request = GetScannerRequest {
-            start_key: Blob(raw(start)),
-            stop_key: Blob(match stop {
+            start_key: Blob::from(raw(start)),
+            stop_key: Blob::from(match stop {
                 [] => whole.end.unwrap_or_default(),
                 stop => raw(stop),
             }),
@@ -261,7 +261,7 @@ impl Part {
             Ok(ScanRow {
                 hash_key: split.0.to_vec(),
                 sort_key: split.1.to_vec(),
-                value: row.value.0,
+                value: row.value.into_vec(),
                 expire_ts: row.expire_ts_seconds,
             })
         });

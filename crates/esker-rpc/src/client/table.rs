@@ -114,7 +114,7 @@ impl Table {
     pub async fn get(&self, hash_key: &[u8], sort_key: &[u8]) -> Result<Option<Vec<u8>>> {
         let (target, raw) = single(hash_key, sort_key)?;
         let answer = self.sender.send::<Get>(target, &raw, self.call).await?;
-        found(answer.error).map(|is_there| is_there.then_some(answer.value.0))
+        found(answer.error).map(|is_there| is_there.then_some(answer.value.into_vec()))
     }
 
     /// How many seconds a value has left: `Some(None)` if it never ends.
@@ -166,7 +166,10 @@ impl Table {
         if !is_incomplete {
             done(answer.error)?;
         }
-        let rows = answer.kvs.into_iter().map(|row| (row.key.0, row.value.0));
+        let rows = answer
+            .kvs
+            .into_iter()
+            .map(|row| (row.key.into_vec(), row.value.into_vec()));
         Ok(Rows {
             rows: rows.collect(),
             is_incomplete,
@@ -310,7 +313,9 @@ impl Table {
             .sender
             .send::<CheckAndSet>(target, request, self.call)
             .await?;
-        let value = answer.check_value_exist.then_some(answer.check_value.0);
+        let value = answer
+            .check_value_exist
+            .then_some(answer.check_value.into_vec());
         checked(answer.error, value)
     }
 
@@ -321,7 +326,9 @@ impl Table {
             .sender
             .send::<CheckAndMutate>(target, request, self.call)
             .await?;
-        let value = answer.check_value_exist.then_some(answer.check_value.0);
+        let value = answer
+            .check_value_exist
+            .then_some(answer.check_value.into_vec());
         checked(answer.error, value)
     }
 }
@@ -332,7 +339,7 @@ fn single(hash_key: &[u8], sort_key: &[u8]) -> Result<(Target, Blob)> {
     let raw = raw.ok_or(ClientError::Senseless(
         "the hash key has more than 65 534 bytes",
     ))?;
-    Ok((Target::Hash(key_hash(hash_key, sort_key)), Blob(raw)))
+    Ok((Target::Hash(key_hash(hash_key, sort_key)), Blob::from(raw)))
 }
 
 /// The partition of a call that needs a hash key.

@@ -66,7 +66,7 @@ described! {
         _ => dice.draw().cast_signed(),
     };
     String, "string", |dice| dice.text(12);
-    Blob, "blob", |dice| Blob(dice.bytes(12));
+    Blob, "blob", |dice| Blob::from(dice.bytes(12));
     Status, "i32", |dice| Status(i32::draw(dice));
     ErrorName, "error_code", |dice| {
         let known: Vec<_> = ErrorCode::ALL.iter().filter(|code| code.sent() == **code).collect();

@@ -11,18 +11,35 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::ops::Range;
+
+use bytes::Bytes;
 
 use crate::codec::thrift::{Kind, Malformed, Reader, Wire, put_bytes};
 use crate::error::{ErrorName, Status};
 
-/// Bytes of a user: a key, a value, a pattern.
+/// Bytes of a user: a key, a value, a pattern. Clones share them, and so may whoever has them
+/// anyway: a value that is answered need not be copied out of what the engine holds.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Blob(pub Vec<u8>);
+pub struct Blob(Bytes);
 
 impl Blob {
     /// A copy of `bytes`.
     pub fn of(bytes: &[u8]) -> Blob {
-        Blob(bytes.to_vec())
+        Blob(Bytes::copy_from_slice(bytes))
+    }
+
+    /// The part `range` of what `owner` has, without a copy: it is kept for as long.
+    ///
+    /// # Panics
+    /// When the range lies outside.
+    pub fn lent(owner: impl AsRef<[u8]> + Send + 'static, range: Range<usize>) -> Blob {
+        Blob(Bytes::from_owner(owner).slice(range))
+    }
+
+    /// The bytes on their own; copied if they are shared.
+    pub fn into_vec(self) -> Vec<u8> {
+        self.0.into()
     }
 }
 
@@ -36,7 +53,7 @@ impl std::ops::Deref for Blob {
 
 impl From<Vec<u8>> for Blob {
     fn from(bytes: Vec<u8>) -> Blob {
-        Blob(bytes)
+        Blob(bytes.into())
     }
 }
 

@@ -31,6 +31,30 @@ calls! {
         -> CheckAndMutateResponse, Updates, true;
 }
 
+impl KeyAnswer {
+    /// How many rows it has, and the bytes of their keys and values.
+    pub fn size(&self) -> (usize, usize) {
+        let of_rows = |rows: &[KeyValue]| {
+            let bytes = rows.iter().map(|row| row.key.len() + row.value.len());
+            (rows.len(), bytes.sum())
+        };
+        match self {
+            KeyAnswer::Get(answer) => (1, answer.value.len()),
+            KeyAnswer::MultiGet(answer) => of_rows(&answer.kvs),
+            KeyAnswer::GetScanner(answer) | KeyAnswer::Scan(answer) => of_rows(&answer.kvs),
+            KeyAnswer::BatchGet(answer) => {
+                let bytes = answer.data.iter();
+                let bytes = bytes.map(|row| {
+                    let keys = row.hash_key.len() + row.sort_key.len();
+                    keys + row.value.len()
+                });
+                (answer.data.len(), bytes.sum())
+            }
+            _ => (0, 0),
+        }
+    }
+}
+
 wire_enum! {
     /// How a filter's pattern is looked for.
     pub enum FilterType as "filter_type" {

@@ -168,12 +168,12 @@ fn ranges_of_sort_keys_are_as_a_plain_reading_has_them() {
         for round in 0..500 {
             let request = MultiGet {
                 hash_key: blob("hk"),
-                start_sortkey: Blob(dice.bytes(2)),
-                stop_sortkey: Blob(dice.bytes(2)),
+                start_sortkey: Blob::from(dice.bytes(2)),
+                stop_sortkey: Blob::from(dice.bytes(2)),
                 start_inclusive: dice.below(2) == 0,
                 stop_inclusive: dice.below(2) == 0,
                 sort_key_filter_type: FilterType(i32::try_from(dice.below(4)).unwrap()),
-                sort_key_filter_pattern: Blob(dice.bytes(1)),
+                sort_key_filter_pattern: Blob::from(dice.bytes(1)),
                 max_kv_count: i32::try_from(dice.below(12)).unwrap(),
                 reverse: dice.below(2) == 0,
                 ..MultiGet::default()

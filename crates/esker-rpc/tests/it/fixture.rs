@@ -110,7 +110,7 @@ impl Fixture {
     /// Puts a row into a partition that it does not belong to.
     pub fn add_stray(&self, index: usize, hash_key: &[u8], sort_key: &[u8]) {
         let put = KeyCall::Put(UpdateRequest {
-            key: Blob(raw_key(hash_key, sort_key).unwrap()),
+            key: Blob::from(raw_key(hash_key, sort_key).unwrap()),
             ..UpdateRequest::default()
         });
         let node = {

@@ -77,7 +77,7 @@ async fn node(fixture: &Fixture) -> Raw {
 }
 
 fn get() -> KeyCall {
-    KeyCall::Get(Blob(raw_key(b"hk", b"sk").unwrap()))
+    KeyCall::Get(Blob::from(raw_key(b"hk", b"sk").unwrap()))
 }
 
 #[test]

@@ -76,7 +76,19 @@ macro_rules! answers {
     };
 }
 
-answers! { KeyAnswer MetaAnswer NodeAnswer }
+answers! { MetaAnswer NodeAnswer }
+
+/// What a row takes besides its bytes: kinds and numbers of fields, lengths, a stop.
+const ROW_BYTES: usize = 32;
+
+impl Answer for KeyAnswer {
+    fn put(&self, out: &mut Vec<u8>, sequence: i32) {
+        // Many rows are much to move while the room for them grows.
+        let (rows, bytes) = self.size();
+        out.reserve(bytes + rows * ROW_BYTES);
+        KeyAnswer::put(self, out, sequence);
+    }
+}
 
 /// Why the door itself has turned a request away, and the name of its call.
 pub(crate) type Refused = (Cause, String);

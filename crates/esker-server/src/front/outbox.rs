@@ -108,7 +108,9 @@ impl<H> Outbox<H> {
     /// be dropped when the bytes are written. One task calls it.
     pub(crate) async fn take(&self, bytes: &mut Vec<u8>) -> Option<Vec<H>> {
         bytes.clear();
-        bytes.shrink_to(KEPT_BYTES);
+        if bytes.capacity() > KEPT_BYTES {
+            *bytes = Vec::new();
+        }
         loop {
             {
                 let mut queue = self.lock();

@@ -308,7 +308,7 @@ fn are_too_long<'a>(hash_key: &[u8], sort_keys: impl IntoIterator<Item = &'a [u8
 
 // The value that was checked, for who asked to see it.
 fn shown(row: Option<Row>, is_asked: bool) -> Option<Blob> {
-    row.filter(|_| is_asked).map(|row| Blob(row.user))
+    row.filter(|_| is_asked).map(|row| Blob::from(row.user))
 }
 
 fn updated(error: Status) -> UpdateResponse {

@@ -15,6 +15,7 @@ pub mod command;
 pub mod overlay;
 pub mod machine;
 pub mod rows;
+mod raw_keys;
 pub mod reads;
 pub mod scans;
 pub mod mark;

@@ -3,7 +3,7 @@
 use esker::{Keyspace, Result};
 use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::Status;
-use esker_rpc::keys::{raw_key, split_raw_key};
+use esker_rpc::keys::split_raw_key;
 use esker_rpc::message::data::{
     BatchGetRequest, BatchGetResponse, CountResponse, FullRow, KeyValue, MultiGetRequest,
     MultiGetResponse, ReadResponse, TtlResponse,
@@ -17,6 +17,7 @@ use esker_rpc::rules::range::{KeyRange, of_multi_get};
 use esker_rpc::value::StoredValue;
 
 use crate::partition::overlay::read_stored;
+use crate::partition::raw_keys::RawKeys;
 use crate::partition::rows::{Moment, Walk};
 
 /// Rows that are asked for together: enough for a disk to be busy with.
@@ -33,13 +34,14 @@ pub struct Reads<'a> {
 impl Reads<'_> {
     /// The value under a raw key.
     pub fn get(&self, key: &[u8]) -> Result<ReadResponse> {
-        let stored = self.keyspace.get(key)?;
-        let living = stored.as_deref().map(|stored| self.living(stored));
-        let answer = match living.transpose()?.flatten() {
-            None => (Status::NOT_FOUND, Blob::default()),
-            Some(stored) => (Status::OK, Blob::of(stored.user)),
+        let value = match self.keyspace.get(key)? {
+            Some(stored) => self.lent(stored)?,
+            None => None,
         };
-        let (error, value) = answer;
+        let (error, value) = match value {
+            None => (Status::NOT_FOUND, Blob::default()),
+            Some(value) => (Status::OK, value),
+        };
         Ok(ReadResponse {
             error,
             value,
@@ -91,20 +93,20 @@ impl Reads<'_> {
 
     fn rows_named(&self, request: &MultiGetRequest, page: &mut Page) -> Result<Status> {
         for sort_keys in request.sort_keys.chunks(TOGETHER) {
-            let keys = sort_keys
-                .iter()
-                .map(|sort_key| raw_key(&request.hash_key, sort_key));
-            // The range has said that the hash key is short enough.
-            let keys: Vec<Vec<u8>> = keys.map(Option::unwrap_or_default).collect();
-            for (sort_key, stored) in sort_keys.iter().zip(self.keyspace.multi_get(&keys)?) {
+            let mut keys = RawKeys::default();
+            for sort_key in sort_keys {
+                keys.push(&request.hash_key, sort_key);
+            }
+            let stored = self.keyspace.multi_get(&keys.slices())?;
+            for (sort_key, stored) in sort_keys.iter().zip(stored) {
                 let Some(stored) = stored else { continue };
-                let Some(living) = self.living(&stored)? else {
+                let Some(value) = self.lent(stored)? else {
                     continue;
                 };
                 if page.is_full() {
                     return Ok(Status::INCOMPLETE);
                 }
-                page.push(sort_key, &living);
+                page.push(sort_key.clone(), value);
             }
         }
         Ok(Status::OK)
@@ -131,7 +133,7 @@ impl Reads<'_> {
                 continue;
             };
             if filter.matches(sort_key) {
-                page.push(sort_key, &living);
+                page.push(Blob::of(sort_key), Blob::of(living.user));
             }
         }
         Ok(Status::OK)
@@ -147,17 +149,16 @@ impl Reads<'_> {
         }
         let (mut data, mut size_bytes) = (Vec::new(), 0);
         for asked in request.keys.chunks(TOGETHER) {
-            let raw = asked
-                .iter()
-                .map(|key| raw_key(&key.hash_key, &key.sort_key));
-            // One with a hash key that is too long has no row, as the empty key has none.
-            let raw: Vec<Vec<u8>> = raw.map(Option::unwrap_or_default).collect();
-            for (key, stored) in asked.iter().zip(self.keyspace.multi_get(&raw)?) {
+            let mut keys = RawKeys::default();
+            for key in asked {
+                keys.push(&key.hash_key, &key.sort_key);
+            }
+            for (key, stored) in asked.iter().zip(self.keyspace.multi_get(&keys.slices())?) {
                 let Some(stored) = stored else { continue };
-                let Some(living) = self.living(&stored)? else {
+                let Some(value) = self.lent(stored)? else {
                     continue;
                 };
-                size_bytes += key.hash_key.len() + key.sort_key.len() + living.user.len();
+                size_bytes += key.hash_key.len() + key.sort_key.len() + value.len();
                 if size_bytes > BATCH_GET_BYTES_MAX {
                     return Ok(BatchGetResponse {
                         error: Status::INCOMPLETE,
@@ -167,7 +168,7 @@ impl Reads<'_> {
                 data.push(FullRow {
                     hash_key: key.hash_key.clone(),
                     sort_key: key.sort_key.clone(),
-                    value: Blob::of(living.user),
+                    value,
                 });
             }
         }
@@ -200,6 +201,13 @@ impl Reads<'_> {
         Ok(answer(Status::OK, count))
     }
 
+    /// The user's part of what is stored, if it lives, without a copy.
+    fn lent(&self, stored: esker::Bytes) -> Result<Option<Blob>> {
+        let living = self.living(&stored)?;
+        let user = living.map(|living| stored.len() - living.user.len()..stored.len());
+        Ok(user.map(|user| Blob::lent(stored, user)))
+    }
+
     fn living<'v>(&self, stored: &'v [u8]) -> Result<Option<StoredValue<'v>>> {
         let stored = read_stored(stored)?;
         Ok(Some(stored).filter(|stored| !stored.expiry.is_expired(self.moment.now)))
@@ -230,14 +238,14 @@ impl Page {
         self.rows.len() >= self.rows_max || self.size_bytes >= self.bytes_max
     }
 
-    fn push(&mut self, sort_key: &[u8], stored: &StoredValue<'_>) {
+    fn push(&mut self, key: Blob, value: Blob) {
         let value = match self.has_values {
-            true => Blob::of(stored.user),
+            true => value,
             false => Blob::default(),
         };
-        self.size_bytes += sort_key.len() + value.len();
+        self.size_bytes += key.len() + value.len();
         self.rows.push(KeyValue {
-            key: Blob::of(sort_key),
+            key,
             value,
             expire_ts_seconds: None,
         });

@@ -205,7 +205,7 @@ impl Scans {
                 },
                 expire_ts_seconds: with_expiry.then(|| living.expiry.to_bits()),
             };
-            size_bytes += row.key.0.len() + row.value.0.len();
+            size_bytes += row.key.len() + row.value.len();
             rows.push(row);
         }
         Ok(self.answer(&request, rows, count, SCAN_ENDED))

@@ -8,7 +8,6 @@ use std::time::Duration;
 use esker::ErrorKind;
 use esker_raft::Member;
 use esker_rpc::error::ErrorCode;
-use esker_rpc::message::data::{KeyAnswer, KeyValue};
 
 use crate::log_lines::{Level, LogLines, Seldom};
 use crate::meta::ids::ReplicaName;
@@ -212,7 +211,7 @@ impl Reader {
         match served {
             Ok(answer) => {
                 if let Some(rate) = reading.bytes_s_max {
-                    view.throttle.have_read(rate, bytes_of(&answer), done);
+                    view.throttle.have_read(rate, answer.size().1, done);
                 }
                 reading.reply.answer(answer);
                 if reading.trace.is_slow(done) {
@@ -237,21 +236,5 @@ impl Reader {
             }
         }
         done
-    }
-}
-
-/// Bytes of the keys and values of an answer.
-fn bytes_of(answer: &KeyAnswer) -> usize {
-    let of_rows = |rows: &[KeyValue]| rows.iter().map(|row| row.key.len() + row.value.len()).sum();
-    match answer {
-        KeyAnswer::Get(answer) => answer.value.len(),
-        KeyAnswer::MultiGet(answer) => of_rows(&answer.kvs),
-        KeyAnswer::GetScanner(answer) | KeyAnswer::Scan(answer) => of_rows(&answer.kvs),
-        KeyAnswer::BatchGet(answer) => {
-            let rows = answer.data.iter();
-            rows.map(|row| row.hash_key.len() + row.sort_key.len() + row.value.len())
-                .sum()
-        }
-        _ => 0,
     }
 }

@@ -226,9 +226,10 @@ impl NodeService {
             };
             // What another node has handed on came in where frames of raft do, which may never wait
             // for a disk.
-            if is_own && self.quick_reads.is_quick(&readable.reading.call) {
+            let quick = || self.quick_reads.kind_of(&readable.reading.call);
+            if is_own && let Some(kind) = quick() {
                 let done = self.reader.serve(readable, now);
-                return self.quick_reads.took(done.saturating_sub(now));
+                return self.quick_reads.took(kind, done.saturating_sub(now));
             }
             return self.reads.serve(vec![readable]);
         }

@@ -174,7 +174,7 @@ impl World {
                         .waiting
                         .remove(&request.0);
                 } else {
-                    let call = KeyCall::Get(Blob(counter()));
+                    let call = KeyCall::Get(Blob::from(counter()));
                     self.nodes[at].read(request, group, call, tick);
                 }
             }
@@ -184,7 +184,7 @@ impl World {
     fn ask_write(&mut self, group: GroupId, at: usize) {
         let key = raw(b"harbour", format!("{:06}", self.next_request).as_bytes());
         let put = KeyCall::Put(UpdateRequest {
-            key: Blob(key.clone()),
+            key: Blob::from(key.clone()),
             value: Blob::of(&vec![b'v'; 20 + self.dice.below(200) as usize]),
             ..UpdateRequest::default()
         });
@@ -195,7 +195,7 @@ impl World {
             known.acknowledged.push(request.0);
         }
         let incr = KeyCall::Incr(IncrRequest {
-            key: Blob(counter()),
+            key: Blob::from(counter()),
             increment: 1,
             expire_ts_seconds: 0,
         });

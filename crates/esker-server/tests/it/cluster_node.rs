@@ -447,7 +447,7 @@ impl Node {
                 if self.planted == Planted::ChecksTooEarly =>
             {
                 let key = raw(&it.hash_key, &it.check_sort_key);
-                let read = view.serve(&KeyCall::Get(Blob(key)), &*self.world.clock);
+                let read = view.serve(&KeyCall::Get(Blob::from(key)), &*self.world.clock);
                 let KeyAnswer::Get(read) = read.unwrap() else {
                     unreachable!("a value is read");
                 };

@@ -154,7 +154,7 @@ fn head_of(app_id: i32, partition: u32) -> RequestHead {
 }
 
 fn raw(partition: u32) -> Blob {
-    Blob(raw_key(&key_of(partition), b"n").unwrap())
+    Blob::from(raw_key(&key_of(partition), b"n").unwrap())
 }
 
 fn block<T>(future: impl Future<Output = T>) -> T {
@@ -252,7 +252,7 @@ fn each_partition_answers_at_each_door() {
                     told => assert!(Instant::now() < deadline, "{told:?}"),
                 }
             };
-            assert_eq!(value.0, b"4", "each door has counted once");
+            assert_eq!(*value, *b"4", "each door has counted once");
         }
     }
     assert_eq!(kinds["leads"], PARTITIONS, "{kinds:?}");

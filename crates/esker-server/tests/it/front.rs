@@ -199,7 +199,7 @@ async fn what_cannot_be_done_is_refused_and_the_connection_goes_on() {
     let mut fixture = Fixture::open(DoorKind::Keys, bounds).await;
     let mut peer = Peer::connect(fixture.front.address()).await;
     let put = KeyCall::Put(UpdateRequest {
-        value: Blob(vec![0; 1001]),
+        value: Blob::from(vec![0; 1001]),
         ..UpdateRequest::default()
     });
     peer.ask(&put, 1).await;

@@ -99,7 +99,7 @@ fn expiry(dice: &mut Random, now: u32) -> i32 {
 
 fn write(dice: &mut Random, now: u32) -> KeyCall {
     let hash_key = hash_key(dice);
-    let key = Blob(raw(&hash_key, &sort_key(dice)));
+    let key = Blob::from(raw(&hash_key, &sort_key(dice)));
     let checks = [
         CasCheckType::CT_NO_CHECK,
         CasCheckType::CT_VALUE_NOT_EXIST,
@@ -202,14 +202,17 @@ fn check_reads(keyspace: &Keyspace, world: &SimWorld, model: &Model, dice: &mut 
     let key = raw(&hash_key(dice), &sort_key(dice));
     let (status, value, ttl) = model.get(&key);
     let got = reads.get(&key).unwrap();
-    assert_eq!((got.error, got.value.0), (status, value));
+    assert_eq!((got.error, got.value.into_vec()), (status, value));
     let got = reads.ttl(&key).unwrap();
     assert_eq!((got.error, got.ttl_seconds), (status, ttl));
 
     let request = multi_get(dice);
     let (rows, is_cut) = model.range(&request);
     let got = reads.multi_get(&request).unwrap();
-    let kvs = got.kvs.into_iter().map(|row| (row.key.0, row.value.0));
+    let kvs = got
+        .kvs
+        .into_iter()
+        .map(|row| (row.key.into_vec(), row.value.into_vec()));
     assert_eq!(kvs.collect::<Vec<_>>(), rows, "{request:?}");
     assert_eq!(got.error, Status(if is_cut { 7 } else { 0 }), "{request:?}");
 
@@ -241,7 +244,7 @@ fn check_reads(keyspace: &Keyspace, world: &SimWorld, model: &Model, dice: &mut 
             (&row.hash_key, &row.sort_key),
             (&key.hash_key, &key.sort_key)
         );
-        assert_eq!(row.value.0, *value);
+        assert_eq!(*row.value, **value);
     }
 }
 
@@ -336,7 +339,7 @@ fn harbour() -> (SimWorld, Replica) {
     let puts = (0..1000_u32).map(|number| {
         let (quay, berth) = (number / 100, number % 100);
         KeyCall::Put(UpdateRequest {
-            key: Blob(raw(
+            key: Blob::from(raw(
                 format!("q{quay}").as_bytes(),
                 format!("{berth:02}").as_bytes(),
             )),
@@ -360,8 +363,8 @@ fn a_page_of_a_scan_ends_at_a_megabyte() {
     };
     for (number, value_bytes) in [400_000; 7].into_iter().chain([1_040_000; 3]).enumerate() {
         let put = KeyCall::Put(UpdateRequest {
-            key: Blob(raw(b"large", format!("{number:02}").as_bytes())),
-            value: Blob(vec![7; value_bytes]),
+            key: Blob::from(raw(b"large", format!("{number:02}").as_bytes())),
+            value: Blob::from(vec![7; value_bytes]),
             ..UpdateRequest::default()
         });
         replica.apply(&entry(stamp, &[put]));
@@ -421,8 +424,8 @@ fn a_scan_has_each_row_that_lives_once_whatever_its_pages() {
         ..whole()
     };
     let (rows, ..) = scan(&scans, &replica.db, &request, moment(&world));
-    let keys =
-        [40, 42, 43, 45, 46, 48, 49].map(|berth| Blob(raw(b"q7", format!("{berth}").as_bytes())));
+    let keys = [40, 42, 43, 45, 46, 48, 49]
+        .map(|berth| Blob::from(raw(b"q7", format!("{berth}").as_bytes())));
     assert_eq!(
         rows.iter().map(|row| row.key.clone()).collect::<Vec<_>>(),
         keys
@@ -443,7 +446,7 @@ fn a_scan_has_each_row_that_lives_once_whatever_its_pages() {
 fn a_page_ends_right_before_the_next_key_there_can_be() {
     let (world, mut replica) = Replica::new(1);
     let kvs = (0..20).map(|len| KeyValue {
-        key: Blob(vec![0; len]),
+        key: Blob::from(vec![0; len]),
         ..KeyValue::default()
     });
     let put = KeyCall::MultiPut(MultiPutRequest {
@@ -592,8 +595,8 @@ fn rows_that_are_named_are_bounded_too() {
         cluster: 1,
     };
     let put = KeyCall::Put(UpdateRequest {
-        key: Blob(raw(b"quay", b"a")),
-        value: Blob(vec![7; 1 << 20]),
+        key: Blob::from(raw(b"quay", b"a")),
+        value: Blob::from(vec![7; 1 << 20]),
         ..UpdateRequest::default()
     });
     let mut writer = CommandWriter::new(stamp);
@@ -644,29 +647,29 @@ fn a_key_that_the_engine_does_not_take_is_refused_and_the_entry_is_applied() {
     let (_world, mut replica) = Replica::new(1);
     let long = vec![b'k'; 65_533];
     let row = || KeyValue {
-        key: Blob(long.clone()),
+        key: Blob::from(long.clone()),
         ..KeyValue::default()
     };
     let hash_key = Blob::of(b"hash");
     let check = CheckAndSetRequest {
         hash_key: hash_key.clone(),
-        check_sort_key: Blob(long.clone()),
+        check_sort_key: Blob::from(long.clone()),
         check_type: CasCheckType::CT_NO_CHECK,
-        set_sort_key: Blob(long.clone()),
+        set_sort_key: Blob::from(long.clone()),
         set_diff_sort_key: true,
         ..CheckAndSetRequest::default()
     };
     let mutate = Mutate {
         operation: MutateOperation::MO_PUT,
-        sort_key: Blob(long.clone()),
+        sort_key: Blob::from(long.clone()),
         ..Mutate::default()
     };
     let calls = [
         KeyCall::Put(UpdateRequest {
-            key: Blob(raw(b"hash", &long)),
+            key: Blob::from(raw(b"hash", &long)),
             ..UpdateRequest::default()
         }),
-        KeyCall::Remove(Blob(raw(b"hash", &long))),
+        KeyCall::Remove(Blob::from(raw(b"hash", &long))),
         KeyCall::MultiPut(MultiPutRequest {
             hash_key: hash_key.clone(),
             kvs: vec![row()],
@@ -674,11 +677,11 @@ fn a_key_that_the_engine_does_not_take_is_refused_and_the_entry_is_applied() {
         }),
         KeyCall::MultiRemove(MultiRemoveRequest {
             hash_key: hash_key.clone(),
-            sort_keys: vec![Blob(long.clone())],
+            sort_keys: vec![Blob::from(long.clone())],
             ..MultiRemoveRequest::default()
         }),
         KeyCall::Incr(IncrRequest {
-            key: Blob(raw(b"hash", &long)),
+            key: Blob::from(raw(b"hash", &long)),
             increment: 1,
             ..IncrRequest::default()
         }),

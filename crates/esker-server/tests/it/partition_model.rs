@@ -163,7 +163,7 @@ impl Model {
             error: Status(if passes { 0 } else { 13 }),
             check_value_returned: it.return_check_value,
             check_value_exist: shown.is_some(),
-            check_value: Blob(shown.map(|row| row.0).unwrap_or_default()),
+            check_value: Blob::from(shown.map(|row| row.0).unwrap_or_default()),
             ..CheckAndSetResponse::default()
         }
     }
@@ -195,7 +195,7 @@ impl Model {
             error: Status(if passes { 0 } else { 13 }),
             check_value_returned: it.return_check_value,
             check_value_exist: shown.is_some(),
-            check_value: Blob(shown.map(|row| row.0).unwrap_or_default()),
+            check_value: Blob::from(shown.map(|row| row.0).unwrap_or_default()),
             ..CheckAndMutateResponse::default()
         }
     }
@@ -234,7 +234,7 @@ impl Model {
         let filter = it.sort_key_filter_type;
         let pattern = &it.sort_key_filter_pattern[..];
         let seen = self.rows.iter().filter(|((hash_key, sort_key), _)| {
-            *hash_key == it.hash_key.0
+            *hash_key == *it.hash_key
                 && is_in(sort_key)
                 && (filter != FilterType::FT_MATCH_PREFIX || sort_key.starts_with(pattern))
         });

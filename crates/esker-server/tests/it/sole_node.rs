@@ -90,7 +90,7 @@ pub struct Client {
 
 fn put(key: Vec<u8>, value: &str) -> KeyCall {
     KeyCall::Put(UpdateRequest {
-        key: Blob(key),
+        key: Blob::from(key),
         value: Blob::of(value.as_bytes()),
         ..UpdateRequest::default()
     })

@@ -212,12 +212,12 @@ fn both<'a>(rows: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Saw {
 async fn ask(table: &Table, key: &[u8], deed: Deed) -> Result<Saw, ClientError> {
     match deed {
         Deed::Set(held) => {
-            table.set(key, REGISTER, &text(held.value).0, 0).await?;
+            table.set(key, REGISTER, &text(held.value), 0).await?;
             Ok(Saw::Done)
         }
         Deed::SetBoth(held) => {
             let value = text(held.value);
-            let rows: [(&[u8], &[u8]); 2] = [(REGISTER, &value.0), (COUNTER, &value.0)];
+            let rows: [(&[u8], &[u8]); 2] = [(REGISTER, &value), (COUNTER, &value)];
             table.multi_set(key, &rows, 0).await?;
             Ok(Saw::Done)
         }

@@ -53,7 +53,7 @@ fn many_replies_are_read_from_pieces_of_any_size() {
     let mut bytes = Vec::new();
     for sequence in 0..2000 {
         let response = ReadResponse {
-            value: Blob(dice.bytes(60)),
+            value: Blob::from(dice.bytes(60)),
             ..found()
         };
         put_reply(&mut bytes, ("RPC_RRDB_RRDB_GET", sequence), &response);
@@ -100,7 +100,7 @@ fn what_no_reply_may_say_ends_the_connection() {
 #[test]
 fn a_reply_over_the_limit_is_stepped_over_and_the_next_is_read() {
     let response = |len| ReadResponse {
-        value: Blob(vec![7; len]),
+        value: Blob::from(vec![7; len]),
         ..found()
     };
     let mut bytes = Vec::new();

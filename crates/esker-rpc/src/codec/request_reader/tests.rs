@@ -57,7 +57,12 @@ fn thousands_of_requests_are_read_from_pieces_of_any_size() {
     let mut bytes = Vec::new();
     for sequence in 0..3000 {
         let head = [head_v0(), head_v1()][dice.below(2)];
-        put_request(&mut bytes, &head, (GET, sequence), &Blob(dice.bytes(40)));
+        put_request(
+            &mut bytes,
+            &head,
+            (GET, sequence),
+            &Blob::from(dice.bytes(40)),
+        );
     }
     let mut reader = RequestReader::new(BODY_LEN_MAX);
     let (mut rest, mut count) = (&bytes[..], 0);
@@ -77,9 +82,9 @@ fn thousands_of_requests_are_read_from_pieces_of_any_size() {
 #[test]
 fn a_body_over_the_limit_is_stepped_over_and_can_be_answered() {
     let mut bytes = Vec::new();
-    put_request(&mut bytes, &head_v0(), (GET, 1), &Blob(vec![7; 5000]));
-    put_request(&mut bytes, &head_v1(), (GET, 2), &Blob(vec![7; 300]));
-    put_request(&mut bytes, &head_v0(), (GET, 3), &Blob(vec![7; 20]));
+    put_request(&mut bytes, &head_v0(), (GET, 1), &Blob::from(vec![7; 5000]));
+    put_request(&mut bytes, &head_v1(), (GET, 2), &Blob::from(vec![7; 300]));
+    put_request(&mut bytes, &head_v0(), (GET, 3), &Blob::from(vec![7; 20]));
     for at in [0, 48, 60, 100, 4000, 5040, 5300] {
         let found = read_all(&[&bytes[..at], &bytes[at..]], 200).unwrap();
         let kept: Vec<_> = found
@@ -243,10 +248,15 @@ fn the_room_of_a_long_request_is_given_back() {
             reader.buffer(),
             &head_v0(),
             (GET, 1),
-            &Blob(vec![7; 900_000]),
+            &Blob::from(vec![7; 900_000]),
         );
         assert!(reader.next().unwrap().is_some());
-        put_request(reader.buffer(), &head_v0(), (GET, 2), &Blob(vec![7; 9]));
+        put_request(
+            reader.buffer(),
+            &head_v0(),
+            (GET, 2),
+            &Blob::from(vec![7; 9]),
+        );
         assert!(reader.next().unwrap().is_some());
         assert!(reader.buffer().capacity() <= 64 * 1024);
     }

@@ -58,3 +58,22 @@ fn names_of_errors_that_nobody_knows_are_kept() {
 fn blobs_are_shown_as_text() {
     assert_eq!(format!("{:?}", Blob::of(b"a\0\"")), r#""a\x00\"""#);
 }
+
+#[test]
+fn a_blob_that_is_lent_is_no_copy() {
+    let owner = std::sync::Arc::<[u8]>::from(&b"head and value"[..]);
+    let start = owner.as_ptr();
+    let kept = std::sync::Arc::clone(&owner);
+    let blob = Blob::lent(owner, 9..14);
+    let clone = blob.clone();
+    assert_eq!((&*blob, &*clone), (&b"value"[..], &b"value"[..]));
+    assert_eq!(clone.as_ptr(), start.wrapping_add(9));
+    assert_eq!(std::sync::Arc::strong_count(&kept), 2, "one for all clones");
+    drop(blob);
+    assert_eq!(clone.into_vec(), b"value");
+    assert_eq!(std::sync::Arc::strong_count(&kept), 1, "given back");
+    let alone = vec![1, 2, 3];
+    let start = alone.as_ptr();
+    let back = Blob::from(alone).into_vec();
+    assert_eq!(back.as_ptr(), start, "no copy here either");
+}

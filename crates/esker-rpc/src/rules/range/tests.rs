@@ -9,11 +9,11 @@ use crate::message::data::{FilterType, GetScannerRequest, MultiGetRequest};
 fn short(dice: &mut Dice, len_max: usize) -> Blob {
     let choice = [0, 1, 0xfe, 0xff];
     let bytes = dice.bytes(len_max);
-    Blob(
+    Blob::from(
         bytes
             .iter()
             .map(|byte| choice[usize::from(byte % 4)])
-            .collect(),
+            .collect::<Vec<u8>>(),
     )
 }
 
@@ -53,7 +53,7 @@ fn a_scan_covers_what_its_fields_say() {
     for _ in 0..20_000 {
         let raw = |dice: &mut Dice| {
             let (hash_key, sort_key) = (short(dice, 2), short(dice, 2));
-            Blob(raw_key(&hash_key, &sort_key).unwrap())
+            Blob::from(raw_key(&hash_key, &sort_key).unwrap())
         };
         let request = GetScannerRequest {
             start_key: raw(&mut dice),
@@ -69,7 +69,7 @@ fn a_scan_covers_what_its_fields_say() {
         };
         let range = of_scan(&request);
         let hash_key = short(&mut dice, 2);
-        let key = Blob(raw_key(&hash_key, &short(&mut dice, 2)).unwrap());
+        let key = Blob::from(raw_key(&hash_key, &short(&mut dice, 2)).unwrap());
         let (start, stop) = (&request.start_key, &request.stop_key);
         let is_asked = (key > *start || (key == *start && request.start_inclusive))
             && (stop.is_empty() || key < *stop || (key == *stop && request.stop_inclusive));
@@ -102,7 +102,7 @@ fn hash_keys_that_are_too_long_have_no_range() {
     let too_long = vec![0; 65_535];
     assert_eq!(KeyRange::of_hash_key(&too_long), None);
     let request = MultiGetRequest {
-        hash_key: Blob(too_long),
+        hash_key: Blob::from(too_long),
         ..MultiGetRequest::default()
     };
     assert_eq!(of_multi_get(&request), None);

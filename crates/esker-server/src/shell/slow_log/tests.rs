@@ -14,7 +14,7 @@ fn ms(millis: u64) -> Duration {
 
 fn trace(key: &[u8]) -> Trace {
     let raw = raw_key(key, b"sort").expect("a raw key");
-    let call = KeyCall::Get(Blob(raw));
+    let call = KeyCall::Get(Blob::from(raw));
     let client: SocketAddr = "127.0.0.1:5000".parse().expect("an address");
     Trace {
         threshold: ms(100),

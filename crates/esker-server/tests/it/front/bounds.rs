@@ -12,7 +12,7 @@ const A_MOMENT: Duration = Duration::from_millis(300);
 
 fn put(value_bytes: usize) -> KeyCall {
     KeyCall::Put(UpdateRequest {
-        value: Blob(vec![7; value_bytes]),
+        value: Blob::from(vec![7; value_bytes]),
         ..UpdateRequest::default()
     })
 }
@@ -230,7 +230,7 @@ async fn what_strangers_say_cannot_forge_a_line() {
         &mut bytes,
         &RequestHead::default(),
         ("X\n2026 ERROR the disk has failed\x1b[2J", 1),
-        &Blob(vec![0; 1000]),
+        &Blob::from(vec![0; 1000]),
     );
     peer.stream.write_all(&bytes).await.unwrap();
     fixture.refused(Cause::TooLong).await;

@@ -44,7 +44,7 @@ fn condition(from: u64) -> (CasCheckType, Blob) {
 /// The call that asks for a deed on that hash key.
 pub fn call_of(key: u64, deed: Deed) -> KeyCall {
     let hash_key = hash_key(key);
-    let register = Blob(raw(&hash_key, REGISTER));
+    let register = Blob::from(raw(&hash_key, REGISTER));
     match deed {
         Deed::Set(held) => KeyCall::Put(UpdateRequest {
             key: register,
@@ -55,19 +55,19 @@ pub fn call_of(key: u64, deed: Deed) -> KeyCall {
         Deed::Get => KeyCall::Get(register),
         Deed::Remove => KeyCall::Remove(register),
         Deed::Add => KeyCall::Incr(IncrRequest {
-            key: Blob(raw(&hash_key, COUNTER)),
+            key: Blob::from(raw(&hash_key, COUNTER)),
             increment: 1,
             expire_ts_seconds: 0,
         }),
         Deed::Both => KeyCall::MultiGet(MultiGetRequest {
-            hash_key: Blob(hash_key),
+            hash_key: Blob::from(hash_key),
             start_inclusive: true,
             max_kv_count: 10,
             ..MultiGetRequest::default()
         }),
         Deed::Scan => KeyCall::GetScanner(GetScannerRequest {
-            start_key: Blob(raw(&hash_key, b"")),
-            stop_key: Blob(raw(&hash_key, b"z")),
+            start_key: Blob::from(raw(&hash_key, b"")),
+            stop_key: Blob::from(raw(&hash_key, b"z")),
             start_inclusive: true,
             batch_size: 10,
             ..GetScannerRequest::default()
@@ -79,20 +79,20 @@ pub fn call_of(key: u64, deed: Deed) -> KeyCall {
                 ..KeyValue::default()
             };
             KeyCall::MultiPut(MultiPutRequest {
-                hash_key: Blob(hash_key),
+                hash_key: Blob::from(hash_key),
                 kvs: vec![row(REGISTER), row(COUNTER)],
                 expire_ts_seconds: ends(held),
             })
         }
         Deed::RemoveBoth => KeyCall::MultiRemove(MultiRemoveRequest {
-            hash_key: Blob(hash_key),
+            hash_key: Blob::from(hash_key),
             sort_keys: vec![Blob::of(REGISTER), Blob::of(COUNTER)],
             max_count: 100,
         }),
         Deed::Swap(from, to) => {
             let (check_type, check_operand) = condition(from);
             KeyCall::CheckAndSet(CheckAndSetRequest {
-                hash_key: Blob(hash_key),
+                hash_key: Blob::from(hash_key),
                 check_sort_key: Blob::of(REGISTER),
                 check_type,
                 check_operand,
@@ -115,7 +115,7 @@ pub fn call_of(key: u64, deed: Deed) -> KeyCall {
                 ..Mutate::default()
             };
             KeyCall::CheckAndMutate(CheckAndMutateRequest {
-                hash_key: Blob(hash_key),
+                hash_key: Blob::from(hash_key),
                 check_sort_key: Blob::of(REGISTER),
                 check_type,
                 check_operand,
