@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews reviews-sql compare-service mariadb mariadb-try mariadb-test
+.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews reviews-sql compare-service mariadb mariadb-try mariadb-test mariadb-suites
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -154,3 +154,7 @@ mariadb-test: ## hold the storage engine against InnoDB, by one and several conn
 	@scripts/mariadb-crash.sh
 	@scripts/mariadb-memory.sh
 	@scripts/mariadb-check.sh
+
+# The suites come with a package of the server's that is fetched into target/.
+mariadb-suites: ## run the server's own tests of engines over the storage engine and InnoDB, and explain each difference
+	@scripts/mariadb-suites.sh

@@ -7,6 +7,7 @@
 #   scripts/mariadb.sh codecs     build and run the tests of the codecs
 #   scripts/mariadb.sh plugin     build ha_esker.so into target/mariadb/plugins
 #   scripts/mariadb.sh myrocks    fetch MyRocks of this version into target/mariadb/myrocks, to compare
+#   scripts/mariadb.sh unpack DIR PACKAGE…   fetch packages of this version and put their files below DIR
 #   scripts/mariadb.sh crashing   build one that ends the server where it is told to, for tests
 #   scripts/mariadb.sh status     say what is installed and fetched, and change nothing
 #
@@ -152,9 +153,13 @@ compile() {
     shift
     while [ $# != 0 ] && [ "$1" != -- ]; do parts+=("$1"); shift; done
     mkdir -p "$made"
+    local job jobs=()
     for part in "${parts[@]}"; do
-        g++ "${words[@]}" "${@:2}" -c "$sources/$part.cc" -o "$made/$part.o"
+        [ "$(jobs -pr | wc -l)" -lt "$(nproc)" ] || wait -n
+        g++ "${words[@]}" "${@:2}" -c "$sources/$part.cc" -o "$made/$part.o" &
+        jobs+=($!)
     done
+    for job in "${jobs[@]}"; do wait "$job"; done
 }
 
 # link PLUGIN OBJECT…: the version script shows what the server asks for by name: without its
@@ -192,22 +197,37 @@ crashing() {
     link "$place/plugins-crashing/ha_esker.so" "${objects[@]}"
 }
 
-# Taken out of its package and not installed, since that would bring a server that runs as a service.
-# The library that the plugin alone needs lies beside it, for LD_LIBRARY_PATH.
-myrocks() {
-    local made=$place/myrocks fetched=$place/myrocks-packages package
-    [ -e "$made/ha_rocksdb.so" ] && return
+# unpack DIRECTORY PACKAGE…: of the server's packages exactly this version. They are not installed,
+# since some would bring a server that runs as a service.
+unpack() {
+    local made=$1 fetched=$place/unpacked package words=()
+    shift
     apt_ready
+    for package in "$@"; do
+        case $package in
+        mariadb-*) words+=("$package=$version") ;;
+        *) words+=("$package") ;;
+        esac
+    done
     rm -rf "$fetched"
     mkdir -p "$fetched" "$made"
-    (cd "$fetched" && apt-get "${apt_words[@]}" -qq download \
-        "mariadb-plugin-rocksdb=$version" libsnappy1v5 >../myrocks.log 2>&1) ||
-        { tail -n 3 "$place/myrocks.log" >&2; fail "MyRocks $version cannot be had from $(mirror)"; }
-    for package in "$fetched"/*.deb; do dpkg -x "$package" "$fetched"; done
-    find "$fetched/usr/lib" -name 'libsnappy.so.*' -exec cp -a '{}' "$made/" ';'
-    # Last, since it says that all is there.
-    find "$fetched/usr/lib" -name ha_rocksdb.so -exec cp '{}' "$made/" ';'
+    (cd "$fetched" && apt-get "${apt_words[@]}" -qq download "${words[@]}" >../unpack.log 2>&1) ||
+        { tail -n 3 "$place/unpack.log" >&2; fail "$* of $version cannot be had from $(mirror)"; }
+    for package in "$fetched"/*.deb; do dpkg -x "$package" "$made"; done
     rm -rf "$fetched"
+}
+
+# The library that the plugin alone needs lies beside it, for LD_LIBRARY_PATH.
+myrocks() {
+    local made=$place/myrocks unpacked=$place/myrocks-packages
+    [ -e "$made/ha_rocksdb.so" ] && return
+    rm -rf "$unpacked"
+    mkdir -p "$made"
+    unpack "$unpacked" mariadb-plugin-rocksdb libsnappy1v5
+    find "$unpacked/usr/lib" -name 'libsnappy.so.*' -exec cp -a '{}' "$made/" ';'
+    # Last, since it says that all is there.
+    find "$unpacked/usr/lib" -name ha_rocksdb.so -exec cp '{}' "$made/" ';'
+    rm -rf "$unpacked"
 }
 
 status() {
@@ -230,6 +250,7 @@ packages) packages ;;
 headers) fetch_headers ;;
 codecs) codecs ;;
 plugin) plugin ;;
+unpack) unpack "${@:2}" ;;
 crashing) crashing ;;
 myrocks) myrocks ;;
 status) status ;;
