@@ -4,11 +4,15 @@
 #   scripts/mariadb-crash.sh steps          at each step of a commit in two phases
 #   scripts/mariadb-crash.sh tables         at each step of an ALTER without a copy, and of a load
 #   scripts/mariadb-crash.sh any [ROUNDS]   at any moment of ROUNDS, 4, while clients write
+#   scripts/mariadb-crash.sh power [ROUNDS] the first and the last over a file system that forgets
+#                                           what was not synced, ROUNDS, 4, each with and without log
 #   scripts/mariadb-crash.sh                all of it
 #
 # With and without a binary log, alone and, with it, together with InnoDB. A commit that was answered is there;
 # what is in two tables is in both or in none; tables that were being made and altered are whole or
-# are not there. Needs the plugin that `make mariadb` builds.
+# are not there. With `power` what the binary log has is what the tables have, and what an unsynced
+# commit left is shown to be lost. Needs the plugin that `make mariadb` builds, and for `power` root
+# and /dev/fuse.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,14 +21,56 @@ place=$(cd "$target/mariadb" && pwd)
 export MARIADB_FILES=$place/server-of-crashes MARIADB_PLUGINS=$place/plugins-crashing
 server=scripts/mariadb-server.sh
 acks=$place/acks
+log=("--log-bin=$MARIADB_FILES/binlog")
 failed=0 cases=0
+# Of `power`: what survives a cut lies in $synced, and the process that serves it is $cutter.
+synced=$place/server-of-cuts cutter='' seed='' unsynced=0
 
 is_up() { "$server" sql -e 'do 1' >/dev/null 2>&1; }
 cleanup() {
     ! is_up || "$server" kill
+    end_files
     rm -rf "$acks"
 }
 trap cleanup EXIT
+
+begin_files() {
+    mkdir -p "$MARIADB_FILES"
+    # What the one before said would be read as this one's.
+    rm -f "$place/power_cut.said"
+    "$place/power_cut" "$synced" "$MARIADB_FILES" $seed >"$place/power_cut.said" &
+    cutter=$!
+    until grep -qs ready "$place/power_cut.said"; do
+        kill -0 "$cutter" 2>/dev/null || { echo "power needs root and /dev/fuse" >&2; exit 1; }
+        sleep 0.05
+    done
+}
+# The server has ended.
+end_files() {
+    [ -n "$cutter" ] || return 0
+    kill "$cutter"
+    wait "$cutter"
+    cutter=''
+    unsynced=$((unsynced + $(tail -n1 "$place/power_cut.said")))
+}
+
+# start OPTION…: a server with files of its own.
+start() {
+    if [ -z "$cutter" ]; then
+        "$server" start "$@" >/dev/null
+    else
+        end_files
+        MARIADB_FILES=$synced "$server" files
+        begin_files
+        "$server" again "$@" >/dev/null
+    fi
+}
+# again OPTION…: after a crash.
+again() {
+    [ -z "$cutter" ] || { end_files; begin_files; }
+    "$server" again "$@" >/dev/null
+}
+
 ask() { "$server" sql --batch --skip-column-names -e "$1" crashed; }
 
 # expect WHAT WANTED GOT
@@ -55,7 +101,7 @@ step() {
     "$server" sql crashed -e "set global esker_crash_at = '$where'; $statements; commit" \
         >/dev/null 2>&1 || true
     until_gone
-    "$server" again "$@" >/dev/null
+    again "$@"
     for table in $tables; do
         expect "$where of a commit to $tables with ${*:-no log}, $table" "$rows" \
             "$(ask "select count(*) from $table")"
@@ -76,18 +122,18 @@ make_tables() {
 # sql/handler.cc): an engine that was told to commit before the crash is then alone. So nothing is
 # asked of that step. With one engine there is one phase.
 steps() {
-    local log=--log-bin=$MARIADB_FILES/binlog tables
-    "$server" start "$log" >/dev/null
+    local tables
+    start "${log[@]}"
     make_tables
     for tables in "e f" "e i"; do
-        step "before prepare" "$tables" 0 "$log"
-        step "after prepare" "$tables" 0 "$log"
-        step "after commit ordered" "$tables" 1 "$log"
-        step "before commit" "$tables" 1 "$log"
-        step "after commit" "$tables" 1 "$log"
+        step "before prepare" "$tables" 0 "${log[@]}"
+        step "after prepare" "$tables" 0 "${log[@]}"
+        step "after commit ordered" "$tables" 1 "${log[@]}"
+        step "before commit" "$tables" 1 "${log[@]}"
+        step "after commit" "$tables" 1 "${log[@]}"
     done
     "$server" stop
-    "$server" start >/dev/null
+    start
     make_tables
     step "before commit" "e f" 0
     step "after commit" "e f" 1
@@ -103,7 +149,7 @@ prepared() {
     ask "xa start 'a'; insert into e (id, v) values (100, 7); update f set v = 8 where id = 1;
         insert into f (id, v) values (100, 7); xa end 'a'; xa prepare 'a'"
     "$server" kill
-    "$server" again >/dev/null
+    again
     expect "a transaction that was prepared by name" $'1\t1\t0\ta' "$(ask "xa recover")"
     expect "its rows before it is ended" 0 "$(ask "select count(*) from e where v = 7")"
     expect "its locks" "ERROR 1205" "$("$server" sql crashed -e \
@@ -111,7 +157,7 @@ prepared() {
         sed -n 's/^\(ERROR [0-9]*\).*/\1/p')"
     ask "xa commit 'a'"
     "$server" kill
-    "$server" again >/dev/null
+    again
     expect "its rows afterwards" "1 1" "$(ask "select (select count(*) from e where v = 7),
         (select count(*) from f where v = 7)" | tr '\t' ' ')"
 }
@@ -124,12 +170,17 @@ cut_drop() {
         ask "create table $table (id int primary key, v int, key (v)) engine=ESKER
             partition by hash (id) partitions 3; insert into $table values (1, 1), (2, 2), (3, 3)"
     done
+    # The server does not sync its lists of partitions: without them no engine's table is read.
+    [ -z "$cutter" ] || sync "$MARIADB_FILES"/crashed/*.par
     "$server" sql crashed -e "set global esker_crash_at = 'after drop'; drop table p" \
         >/dev/null 2>&1 || true
     until_gone
-    "$server" again >/dev/null
+    again
     expect "partitions that a DROP TABLE left which was cut" 2 "$(ask "select count(*)
         from information_schema.esker_keyspaces where table_name = 'p'")"
+    # After a power cut the server's definition may be there, and its list of partitions is not: then
+    # DROP TABLE takes away the definition, and a second one the rest.
+    [ ! -e "$MARIADB_FILES/crashed/p.frm" ] || ask "drop table p"
     expect "DROP TABLE of what was left" '' "$(ask "drop table p" 2>&1)"
     expect "a table of the same name" '' "$(ask "create table p (id int primary key, v int)
         engine=ESKER partition by hash (id) partitions 3; insert into p values (1, 1)" 2>&1)"
@@ -145,7 +196,7 @@ cut() {
     shift 2
     "$server" sql crashed -e "set global esker_crash_at = '$where'; $statement" >/dev/null 2>&1 || true
     until_gone
-    "$server" again "$@" >/dev/null
+    again "$@"
 }
 
 # is_whole WHAT TABLE: it can be read, by each index, and nothing is left of what did not come about.
@@ -225,13 +276,12 @@ loads() {
 }
 
 tables() {
-    local log=--log-bin=$MARIADB_FILES/binlog
-    "$server" start "$log" >/dev/null
+    start "${log[@]}"
     "$server" sql -e "create database crashed"
-    alters "$log"
-    loads "$log"
+    alters "${log[@]}"
+    loads "${log[@]}"
     "$server" kill
-    "$server" start >/dev/null
+    start
     "$server" sql -e "create database crashed"
     alters
     loads
@@ -246,6 +296,18 @@ write() {
         printf 'insert into b values (%d, %d); update s set n = n + 1 where client = %d;\n' "$1" "$number" "$1"
         printf 'insert into g (v) values (1); delete from g; commit; select %d;\n' "$number"
     done | "$server" sql --batch --skip-column-names --unbuffered crashed >"$acks/$1" 2>/dev/null || true
+}
+
+# logged CLIENT: its rows in the binary log, by whole transactions.
+logged() {
+    local file
+    ask "show binary logs" | while read -r file _; do
+        ask "show binlog events in '$file'" </dev/null
+    done | awk -F'\t' -v row="insert into w values ($1," '
+        $3 == "Gtid" { begun = 0 }
+        $3 == "Annotate_rows" && index($6, row) { begun++ }
+        $3 == "Xid" { logged += begun; begun = 0 }
+        END { print logged + 0 }'
 }
 
 # What follows SELECT: tables and partitions that the engine has and the server does not know.
@@ -275,12 +337,15 @@ round() {
         create or replace table s (client int primary key, n int) engine=ESKER;
         create or replace table g (id bigint auto_increment primary key, v int) engine=ESKER;
         insert into s select seq, 0 from seq_1_to_$clients; set global default_storage_engine=ESKER"
-    for client in $(seq $clients); do write "$client" & done
+    [ $# = 0 ] || ask "reset master"
+    local writers=()
+    for client in $(seq $clients); do write "$client" & writers+=($!); done
     define &
+    writers+=($!)
     sleep "$((1 + RANDOM % 2)).$((RANDOM % 10))"
     "$server" kill
-    wait
-    "$server" again "$@" >/dev/null
+    wait "${writers[@]}"
+    again "$@"
     for client in $(seq $clients); do
         answered=$(tail -n1 "$acks/$client")
         there=$(ask "select count(*) from w where client = $client")
@@ -291,8 +356,8 @@ round() {
                 (select count(*) from w force index (n) where n > 0 and client = $client),
                 (select ifnull(max(n), 0) from w where client = $client),
                 (select n from s where client = $client)" | tr '\t' ' ')"
-        [ $# = 0 ] || expect "rows of client $client in InnoDB" "$there" \
-            "$(ask "select count(*) from b where client = $client")"
+        [ $# = 0 ] || expect "rows of client $client in InnoDB, and in the binary log" "$there $there" \
+            "$(ask "select count(*) from b where client = $client") $(logged "$client")"
     done
     expect "values given before that come again" 0 "$(ask "set @most = (select sum(n) from s);
         insert into g (v) values (2); select last_insert_id() <= @most")"
@@ -315,9 +380,9 @@ any() {
     for number in $(seq "$rounds"); do
         if [ "$number" = 1 ] || [ "$number" = $((rounds / 2 + 1)) ]; then
             options=()
-            [ "$number" != 1 ] || options=("--log-bin=$MARIADB_FILES/binlog")
+            [ "$number" != 1 ] || options=("${log[@]}")
             ! is_up || "$server" kill
-            "$server" start "${options[@]}" >/dev/null
+            start "${options[@]}"
             "$server" sql -e "create database crashed"
         fi
         round "$number" "${options[@]}"
@@ -325,12 +390,56 @@ any() {
     "$server" kill
 }
 
+# lost: whether a commit that was answered, and not synced, is gone after a cut. If none ever is, then
+# this file system keeps what it should not, and nothing above is shown.
+lost() {
+    local option=--esker-durability=buffered client answered
+    start "$option"
+    "$server" sql -e "create database crashed; use crashed; create table w (client int, n int, t text,
+        primary key (client, n)) engine=ESKER"
+    mkdir -p "$acks"
+    local number=0
+    while ((number += 1)); do
+        printf 'insert into w values (1, %d, "x"); select %d;\n' "$number" "$number"
+    done | "$server" sql --batch --skip-column-names --unbuffered crashed >"$acks/1" 2>/dev/null &
+    local writer=$!
+    sleep 2
+    "$server" kill
+    wait "$writer" || true
+    again "$option"
+    answered=$(tail -n1 "$acks/1")
+    expect "rows are lost that were not synced" yes \
+        "$([ "$(ask "select count(*) from w")" -lt "$answered" ] && echo yes || echo no)"
+    "$server" kill
+}
+
+# power ROUNDS: the binary log is synced too, or a commit is lost with its tail. The second half of the
+# rounds has pages that were not synced, some and not others.
+power() {
+    g++ -std=gnu++17 -O2 -Wall -Wextra plugins/mariadb/power_cut.cc -o "$place/power_cut"
+    log+=(--sync-binlog=1)
+    rm -rf "$MARIADB_FILES" "$synced"
+    mkdir -p "$synced"
+    begin_files
+    steps
+    any "$1"
+    seed=$((1 + RANDOM))
+    echo "seed $seed"
+    any "$1"
+    seed=''
+    lost
+    end_files
+    expect "pages that were written and not synced, at a cut" yes \
+        "$([ "$unsynced" -gt 0 ] && echo yes || echo no)"
+}
+
 [ ! -e "$place/plugins/ha_esker.so" ] || scripts/mariadb.sh crashing
 case ${1:-all} in
 steps) steps ;;
 tables) tables ;;
 any) any "${2:-4}" ;;
-all) steps; tables; any 4 ;;
+power) power "${2:-4}" ;;
+all) steps; tables; any 4; power 4 ;;
 *) echo "no such word: $1; the first lines of $0 say which there are" >&2; exit 1 ;;
 esac
 printf 'crashes      %6d checks, %d failed\n' "$cases" "$failed"

@@ -2,6 +2,7 @@
 # A throw-away MariaDB with the engine ESKER in it, below target/, for trials and tests.
 #
 #   scripts/mariadb-server.sh start [OPTION…]   make its directory anew, and start it
+#   scripts/mariadb-server.sh files             make its directory anew, no more
 #   scripts/mariadb-server.sh again [OPTION…]   start it over the directory that it left
 #   scripts/mariadb-server.sh stop              stop it
 #   scripts/mariadb-server.sh kill              end it at once, as a crash does
@@ -76,9 +77,10 @@ kill_it() {
 
 case ${1:-} in
 start) shift; make_files; start "$@" ;;
+files) make_files ;;
 again) shift; start "$@" ;;
 stop) stop ;;
 kill) kill_it ;;
 sql) shift; client "$@" ;;
-*) fail "give start, again, stop, kill or sql; the first lines of $0 say more" ;;
+*) fail "give start, files, again, stop, kill or sql; the first lines of $0 say more" ;;
 esac
