@@ -17,6 +17,7 @@ int begin_keyspaces(void *table);
 int begin_prepared(void *table);
 int begin_levels(void *table);
 int begin_transactions(void *table);
+int begin_locks(void *table);
 int begin_lock_waits(void *table);
 int begin_compactions(void *table);
 int begin_deadlocks(void *table);

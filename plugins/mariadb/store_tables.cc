@@ -1,5 +1,5 @@
-// Tables of INFORMATION_SCHEMA that tell what the store does: levels, transactions, waits for locks,
-// compactions, and the last deadlock.
+// Tables of INFORMATION_SCHEMA that tell what the store does: levels, transactions, their locks and
+// waits for such, compactions, and the last deadlock.
 
 #include "schema_tables.h"
 
@@ -53,6 +53,13 @@ ST_FIELD_INFO wait_columns[] = {
     Column("WAITED_MS", ULonglong(), NOT_NULL), Column("KEYSPACE", Varchar(kNameLength), NULLABLE),
     Column("LOCK_KEY", Longtext(kTextLength), NULLABLE),
     Column("HOLDER", ULonglong(), NOT_NULL), CEnd()};
+
+ST_FIELD_INFO lock_columns[] = {
+    Column("NUMBER", ULonglong(), NOT_NULL), Column("OWNER", Varchar(kNameLength), NULLABLE),
+    Column("KEYSPACE", Varchar(kNameLength), NULLABLE),
+    Column("LOCK_KEY", Longtext(kTextLength), NULLABLE),
+    Column("MODE", Varchar(kWordLength), NOT_NULL), Column("HELD_MS", ULonglong(), NOT_NULL),
+    CEnd()};
 
 ST_FIELD_INFO compaction_columns[] = {
     Column("ENDED", Datetime(0), NOT_NULL), Column("KEYSPACE", Varchar(kNameLength), NOT_NULL),
@@ -170,6 +177,32 @@ int add_wait(void *state, const esker_tx_stats *told) {
   });
 }
 
+// Of the transaction whose number and owner the record has.
+int add_lock(void *state, const esker_lock_stats *told) {
+  return guarded([&] {
+    const auto *filling = static_cast<Filling *>(state);
+    TABLE *table = filling->table;
+    table->field[2]->set_null();
+    table->field[3]->set_null();
+    if (told->keyspace) store(table->field[2], told->keyspace);
+    if (told->key.data) store(table->field[3], hex_of(told->key));
+    store(table->field[4], told->mode);
+    store(table->field[5], told->held_ms);
+    return static_cast<int>(schema_table_store_record(filling->thd, table));
+  });
+}
+
+int add_locks(void *state, const esker_tx_stats *told) {
+  return guarded([&] {
+    TABLE *table = static_cast<Filling *>(state)->table;
+    if (!told->locks) return 0;
+    restore_record(table, s->default_values);
+    store(table->field[0], told->number);
+    if (told->owner) store(table->field[1], told->owner);
+    return esker_db_locks(catalog->db(), told->number, add_lock, state) ? 1 : 0;
+  });
+}
+
 int fill_transactions(THD *thd, TABLE_LIST *tables, COND *) {
   Filling filling{thd, tables->table};
   return esker_db_transactions(catalog->db(), add_transaction, &filling) ? 1 : 0;
@@ -178,6 +211,11 @@ int fill_transactions(THD *thd, TABLE_LIST *tables, COND *) {
 int fill_waits(THD *thd, TABLE_LIST *tables, COND *) {
   Filling filling{thd, tables->table};
   return esker_db_transactions(catalog->db(), add_wait, &filling) ? 1 : 0;
+}
+
+int fill_locks(THD *thd, TABLE_LIST *tables, COND *) {
+  Filling filling{thd, tables->table};
+  return esker_db_transactions(catalog->db(), add_locks, &filling) ? 1 : 0;
 }
 
 int fill_compactions(THD *thd, TABLE_LIST *tables, COND *) {
@@ -228,6 +266,7 @@ int begin_levels(void *table) { return begin(table, level_columns, fill_levels);
 int begin_transactions(void *table) {
   return begin(table, transaction_columns, fill_transactions);
 }
+int begin_locks(void *table) { return begin(table, lock_columns, fill_locks); }
 int begin_lock_waits(void *table) { return begin(table, wait_columns, fill_waits); }
 int begin_compactions(void *table) { return begin(table, compaction_columns, fill_compactions); }
 int begin_deadlocks(void *table) { return begin(table, deadlock_columns, fill_deadlocks); }
