@@ -1,9 +1,10 @@
 // One open table, as the server's handler calls see it.
 //
 // ha_esker.cc makes, opens and describes tables, ha_esker_alter.cc alters them, ha_esker_read.cc
-// reads rows, ha_esker_condition.cc passes over those that a condition excludes, ha_esker_ranges.cc
-// reads those of many ranges, ha_esker_statistics.cc tells what the optimizer asks,
-// ha_esker_write.cc writes rows, ha_esker_load.cc brings in many, ha_esker_check.cc is CHECK TABLE.
+// reads rows, ha_esker_locks.cc locks them, ha_esker_condition.cc passes over those that a
+// condition excludes, ha_esker_ranges.cc reads those of many ranges, ha_esker_statistics.cc tells
+// what the optimizer asks, ha_esker_write.cc writes rows, ha_esker_load.cc brings in many,
+// ha_esker_check.cc is CHECK TABLE.
 // Reads and writes go through the session's transaction; nothing is decided here that the store
 // could decide.
 
@@ -84,6 +85,9 @@ class ha_esker : public handler {
   int external_lock(THD *thd, int kind) override;
   int start_stmt(THD *thd, thr_lock_type kind) override;
   THR_LOCK_DATA **store_lock(THD *thd, THR_LOCK_DATA **to, thr_lock_type kind) override;
+  void try_semi_consistent_read(bool is_wanted) override;
+  bool was_semi_consistent_read() override;
+  void unlock_row() override;
   int reset() override;
   bool get_error_message(int error, String *text) override;
 
@@ -178,6 +182,12 @@ class ha_esker : public handler {
   int take(int code, uchar *record, bool is_forward);
   int take_here(uchar *record, Fate *fate);
   int take_entry(uchar *record, Fate *fate);
+  void forget_lock() {
+    is_unlocked_ = false;
+    locked_from_ = locked_to_ = 0;
+  }
+  int lock_row();
+  int lock_row_now();
   int get_row(uchar *record);
   int probe(const std::string &key);
   int read_exact(uchar *record, const std::string &key);
@@ -226,6 +236,10 @@ class ha_esker : public handler {
   enum Locks { kNone, kShared, kExclusive };
   Locks locks_ = kNone;
   bool skips_locked_ = false;  // passes over rows that others have locked
+  bool gives_back_ = false;    // READ COMMITTED: locks of rows that do not match
+  bool looks_first_ = false;   // at rows that others have locked, before it waits for them
+  bool is_unlocked_ = false;   // the row last read was had so, or the next is to be waited for
+  uint64_t locked_from_ = 0, locked_to_ = 0;  // places of locks about that of the row last read
   bool gives_row_keys_ = false;  // each index gives all columns of the primary key back
   bool expires_ = false;  // rows end by themselves: an entry of an index may outlive its row
 

@@ -95,35 +95,6 @@ int ha_esker::unpack(uchar *record, const void *row, size_t length) {
   return HA_ERR_CRASHED;
 }
 
-// The row of `row_key_`, locked if the statement locks. For one that passes over rows that are
-// locked, those that others have, or had since its snapshot, are HA_ERR_LOCK_WAIT_TIMEOUT at once.
-int ha_esker::get_row(uchar *record) {
-  const void *key = row_key_.data();
-  const size_t length = row_key_.size();
-  int code = 0;
-  if (skips_locked_) code = esker_tx_set_lock_timeout(transaction(), 0);
-  if (code) return fail(code);
-  switch (locks_) {
-    case kExclusive:
-      code = esker_tx_get_for_update(transaction(), share_->keyspace, key, length, found_);
-      break;
-    case kShared:
-      code = esker_tx_get_for_share(transaction(), share_->keyspace, key, length, found_);
-      break;
-    default:
-      code = session_->take_moment();
-      if (!code) code = esker_tx_get(transaction(), share_->keyspace, key, length, 0, found_);
-  }
-  if (skips_locked_) {
-    esker_tx_set_lock_timeout(transaction(), esker::lock_wait_ms(ha_thd()));
-    if (code == ESKER_LOCK_TIMEOUT || code == ESKER_CONFLICT) return HA_ERR_LOCK_WAIT_TIMEOUT;
-  }
-  if (code) return fail(code);
-  size_t size = 0;
-  const void *row = esker_value_data(found_, &size);
-  return unpack(record, row, size);
-}
-
 // The row of an entry of a secondary index, whose key and value are in `entry_`.
 int ha_esker::take_entry(uchar *record, Fate *fate) {
   const KeyCodec &keys = *keys_[active_index];
@@ -135,6 +106,8 @@ int ha_esker::take_entry(uchar *record, Fate *fate) {
   // Before its row is read, and locked.
   if (has_condition()) {
     const int error = check_condition(fate);
+    // The lock of the row before is no affair of this one.
+    if (error || *fate == kPassed) forget_lock();
     if (error || *fate == kPassed) return error;
   }
   const bool may_change = is_locking() || expires_;
@@ -205,6 +178,7 @@ int ha_esker::take(int code, uchar *record, bool is_forward) {
     const int error = take_here(record, &fate);
     const bool is_skipped = skips_locked_ && error == HA_ERR_LOCK_WAIT_TIMEOUT;
     if ((error || fate == kTaken) && !is_skipped) return error;
+    if (fate == kGone) unlock_row();
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
     if (fate == kGone && is_locking() && session_->reads_latest() && !expires_) {
       code = seek_anew(is_forward);
@@ -248,6 +222,7 @@ int ha_esker::read_exact(uchar *record, const std::string &key) {
   cursor_index_ = active_index;
   if (is_rows(active_index)) {
     row_key_ = key;
+    is_unlocked_ = looks_first_;
     return or_skipped(get_row(record));
   }
   std::string before;
@@ -260,8 +235,10 @@ int ha_esker::read_exact(uchar *record, const std::string &key) {
     // Its row is locked by now, and still another: it has ended by itself.
     if (entry_ == before) return HA_ERR_KEY_NOT_FOUND;
     Fate fate = kTaken;
+    is_unlocked_ = looks_first_;
     const int error = take_entry(record, &fate);
     if (fate == kTaken) return or_skipped(error);
+    unlock_row();
     if (fate == kPassed) return error ? error : HA_ERR_KEY_NOT_FOUND;
     if (!is_locking() || !session_->reads_latest()) return HA_ERR_KEY_NOT_FOUND;
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
@@ -367,6 +344,8 @@ int ha_esker::step(uchar *record, bool is_forward, const std::string &must_begin
 }
 
 int ha_esker::step_anyhow(uchar *record, bool is_forward) {
+  // Once more, and waited for.
+  if (cursor_ && is_unlocked_) return take(ESKER_OK, record, is_forward);
   if (cursor_) {
     return take(is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_), record,
                 is_forward);
