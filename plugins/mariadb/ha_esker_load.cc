@@ -142,7 +142,10 @@ int ha_esker::end_load(bool is_unwanted) {
   load_ = nullptr;
   return guarded([&] {
     const int error = is_unwanted ? 0 : load->finish(transaction());
-    if (error == HA_ERR_FOUND_DUPP_KEY) find_duplicate(*load);
+    if (error == HA_ERR_FOUND_DUPP_KEY) {
+      find_duplicate(*load);
+      session_->note_duplicate(ha_thd(), duplicate_);
+    }
     // Before the server ends the transaction: it commits what an ALTER copied, also after an error.
     if (error || is_unwanted) load->end(false);
     return error;

@@ -40,7 +40,10 @@ int ha_esker::info(uint flags) {
       std::lock_guard<std::mutex> turn(share_->statistics_turn);
       tell_statistics();
     }
-    if (flags & HA_STATUS_ERRKEY) errkey = duplicate_;
+    if (flags & HA_STATUS_ERRKEY) {
+      const uint noted = session_ ? session_->duplicate(ha_thd()) : MAX_KEY;
+      errkey = noted < table->s->keys ? noted : duplicate_;
+    }
     if (flags & HA_STATUS_AUTO && table->found_next_number_field) {
       if (const int error = prepare_counter()) return error;
       stats.auto_increment_value = share_->counter->next();

@@ -77,6 +77,17 @@ class Session {
   using AtEnd = std::function<void(bool is_committed)>;
   void at_end(AtEnd call) { at_end_.push_back(std::move(call)); }
 
+  // A statement found a key of that index twice at its end, where the server may ask another
+  // partition than the one that did.
+  void note_duplicate(THD *thd, uint index) {
+    duplicate_query_ = thd->query_id;
+    duplicate_index_ = index;
+  }
+  // That index, of this statement; MAX_KEY if there was none.
+  uint duplicate(THD *thd) const {
+    return duplicate_query_ == thd->query_id ? duplicate_index_ : MAX_KEY;
+  }
+
   // A code as an error of the server's handlers; a deadlock rolls the transaction back.
   int error(THD *thd, int code);
 
@@ -115,6 +126,8 @@ class Session {
   ulonglong known_changes_ = 0;   // of tables, when it began
   bool has_moment_ = false;       // of READ COMMITTED, for one statement
   query_id_t query_ = 0;          // the statement that it was entered with last
+  query_id_t duplicate_query_ = 0;
+  uint duplicate_index_ = MAX_KEY;
   query_id_t checked_ = 0;        // the last one that checked all files
   int isolation_ = ESKER_SNAPSHOT;
   ulonglong writes_ = 0;
