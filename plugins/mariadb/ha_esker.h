@@ -75,6 +75,7 @@ class ha_esker : public handler {
   bool check_if_incompatible_data(HA_CREATE_INFO *wanted, uint changes) override;
   enum_alter_inplace_result check_if_supported_inplace_alter(TABLE *altered,
                                                              Alter_inplace_info *wanted) override;
+  bool can_convert_nocopy(const Field &field, const Column_definition &wanted) const override;
   bool prepare_inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) override;
   bool inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) override;
   bool commit_inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted,

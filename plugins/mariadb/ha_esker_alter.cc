@@ -165,6 +165,17 @@ enum_alter_inplace_result ha_esker::check_if_supported_inplace_alter(TABLE *alte
   return wanted->index_add_count ? HA_ALTER_INPLACE_NOCOPY_LOCK : HA_ALTER_INPLACE_INSTANT;
 }
 
+// A longer text, where its length takes as many bytes: a row says how long its own is. What is a
+// part of a key is copied, since the server takes its index for another one then.
+bool ha_esker::can_convert_nocopy(const Field &field, const Column_definition &wanted) const {
+  constexpr size_t short_max = 255;
+  return field.real_type() == MYSQL_TYPE_VARCHAR &&
+         wanted.type_handler() == field.type_handler() && wanted.charset == field.charset() &&
+         wanted.length >= field.field_length &&
+         (wanted.length <= short_max) == (field.field_length <= short_max) &&
+         !wanted.compression_method() && !field.compression_method();
+}
+
 bool ha_esker::prepare_inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) {
   const int error = guarded([&] { return prepare_alter(altered, wanted); });
   if (error) print_error(error, MYF(0));
