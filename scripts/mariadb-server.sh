@@ -9,7 +9,8 @@
 #   scripts/mariadb-server.sh sql [WORD…]       the client, connected to it
 #
 # Needs what `scripts/mariadb.sh plugin` builds. It has no network port and no password: a socket in
-# its directory is the only door. Options are mariadbd's.
+# its directory is the only door. Options are mariadbd's. MARIADB_PRELOAD names libraries for the
+# server alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,7 +44,8 @@ start() {
     [ -e "$plugins/ha_esker.so" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
     ! is_up || fail "it runs already; stop it with: scripts/mariadb-server.sh stop"
     # The distribution's servers load nothing experimental unless told.
-    mariadbd --no-defaults --datadir="$files" --user="$(id -un)" --socket="$socket" \
+    LD_PRELOAD=${MARIADB_PRELOAD:-${LD_PRELOAD:-}} \
+        mariadbd --no-defaults --datadir="$files" --user="$(id -un)" --socket="$socket" \
         --skip-networking --pid-file="$files/pid" --log-error="$files/log.err" \
         --plugin-dir="$plugins" --plugin-maturity=experimental --plugin-load-add=ha_esker \
         --ignore-db-dirs='#esker' "$@" >/dev/null 2>&1 &

@@ -9,6 +9,7 @@
 #   scripts/mariadb.sh myrocks    fetch MyRocks of this version into target/mariadb/myrocks, to compare
 #   scripts/mariadb.sh unpack DIR PACKAGE…   fetch packages of this version and put their files below DIR
 #   scripts/mariadb.sh crashing   build one that ends the server where it is told to, for tests
+#   scripts/mariadb.sh sanitized  build one with AddressSanitizer and UBSan, and run tests over it
 #   scripts/mariadb.sh status     say what is installed and fetched, and change nothing
 #
 # A server loads a storage engine only if both are of the same patch release, so the version is
@@ -197,6 +198,30 @@ crashing() {
     link "$place/plugins-crashing/ha_esker.so" "${objects[@]}"
 }
 
+# The sanitizers see what the plugin itself reads and writes, in a server that is not built with them,
+# so they are loaded before all else. Leaks are not looked for: the server leaves much to its end.
+# What the server's headers forbid by hand (poisoning) is not heeded, since the server, which is not
+# built with it, does not allow it again. Which class a pointer is of (vptr) cannot be asked of its
+# objects.
+sanitized() {
+    [ -e "$place/plugins/ha_esker.so" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
+    local made=$place/objects/sanitized objects script said=$place/sanitized.said
+    local words=(-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=vptr
+        -fno-sanitize-recover=undefined)
+    compile "$made" "${parts[@]}" -- "${words[@]}"
+    objects=("${parts[@]/#/$made/}")
+    link "$place/plugins-sanitized/ha_esker.so" "${words[@]}" "${objects[@]/%/.o}"
+    rm -f "$said".*
+    for script in mariadb-sql mariadb-sessions; do
+        MARIADB_PLUGINS=$place/plugins-sanitized \
+            MARIADB_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
+            ASAN_OPTIONS="detect_leaks=0:allow_user_poisoning=0:log_path=$said" \
+            UBSAN_OPTIONS="print_stacktrace=1:log_path=$said" "scripts/$script.sh" ||
+            fail "scripts/$script.sh failed over the sanitized plugin"
+    done
+    ! ls "$said".* 2>/dev/null || fail "the sanitizers have found something: $said.*"
+}
+
 # unpack DIRECTORY PACKAGE…: of the server's packages exactly this version. They are not installed,
 # since some would bring a server that runs as a service.
 unpack() {
@@ -251,6 +276,7 @@ headers) fetch_headers ;;
 codecs) codecs ;;
 plugin) plugin ;;
 unpack) unpack "${@:2}" ;;
+sanitized) sanitized ;;
 crashing) crashing ;;
 myrocks) myrocks ;;
 status) status ;;
