@@ -399,17 +399,28 @@ impl Applying {
             self.forget(member.group, machine.queue);
         }
         self.replicas.remove_view(member);
+        self.drop_keyspaces(member)?;
+        let known = self.switches.get(member.group)?;
+        if known.is_some_and(|known| known.member == member) {
+            self.switches.remove(member.group)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn drop_keyspaces(&self, member: Member) -> Result<()> {
         for name in self.db.keyspaces() {
             let keyspace = ReplicaKeyspace::parse(&name);
             if keyspace.is_some_and(|keyspace| keyspace.member == member) {
                 self.db.drop_keyspace(&name)?;
             }
         }
-        let known = self.switches.get(member.group)?;
-        if known.is_some_and(|known| known.member == member) {
-            self.switches.remove(member.group)?;
-        }
         Ok(())
+    }
+
+    /// Whether that it is retired could not be written down yet.
+    pub(crate) fn is_being_retired(&self, member: Member) -> bool {
+        let retires = |work: &Work| matches!(work, Work::Retire(other, _) if *other == member);
+        self.later.iter().any(retires)
     }
 
     // What cannot be done for want of room is done later; any other error is the node's end.

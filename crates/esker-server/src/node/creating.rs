@@ -38,6 +38,10 @@ impl Applying {
         }
         match self.switches.get(member.group)? {
             Some(known) if known.member == member && self.may_go_on(&known) => {}
+            Some(known) if known.member.replica < member.replica && self.was_never(&known) => {
+                self.drop_keyspaces(known.member)?;
+                self.switches.set(&new_switch(&create))?;
+            }
             // What is kept of one that was lost is somebody's to give up, and not in passing.
             Some(known) => {
                 let message = format!(
@@ -94,6 +98,17 @@ impl Applying {
             }
             _ => Ok(()),
         }
+    }
+
+    // It was written down, and there was no room to make it: consensus never heard of it, and no
+    // report tells of it, so nobody will ever say that it is to go.
+    fn was_never(&self, known: &Switch) -> bool {
+        let member = known.member;
+        let log = self.log.state(member.group);
+        known.state == State::Beginning
+            && !self.has(member)
+            && !self.is_being_retired(member)
+            && log.is_none_or(|log| log.replica != member.replica)
     }
 
     // It is here, or was written down and could not be made: then it is made now.

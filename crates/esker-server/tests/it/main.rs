@@ -13,6 +13,7 @@ mod partition;
 mod requests;
 mod sole_node;
 mod rejoining;
+mod creating;
 mod net;
 mod cluster_brain;
 mod cluster_node;
