@@ -46,6 +46,8 @@ pub struct LiveNode {
     /// What it said, but for its replicas.
     pub report: Report,
     replicas: BTreeMap<(GroupId, ReplicaId), ReplicaReport>,
+    /// Some of them do not go on for now.
+    is_stalled: bool,
     /// What it had when it reported the time before; none if it has reported once only.
     before: Option<BTreeSet<(GroupId, ReplicaId)>>,
 }
@@ -96,11 +98,13 @@ impl Live {
             && before.is_some_and(|before| before.report.incarnation == report.incarnation);
         let up_ms = before.filter(|_| was_up).map(|before| before.up_ms);
         let before = before.map(|before| before.replicas.keys().copied().collect());
+        let is_stalled = replicas.values().any(|one| one.stall.is_some());
         let node = LiveNode {
             heard_ms: self.watched_ms,
             up_ms: up_ms.unwrap_or(self.watched_ms),
             report: without_replicas(report),
             replicas,
+            is_stalled,
             before,
         };
         self.nodes.insert(report.node, node);
@@ -344,9 +348,11 @@ impl LiveNode {
         !self.replicas.contains_key(&key) && before.is_some_and(|before| !before.contains(&key))
     }
 
-    /// Whether it has room for more: its log and its compactions need some of its disk.
+    /// Whether it has room for more: its log and its compactions need some of its disk. Where one
+    /// replica does not go on for want of it the others would not either, had they more to do.
     pub fn has_space(&self) -> bool {
-        self.report.space_free_bytes >= self.report.space_total_bytes / FREE_PART
+        let is_short = self.report.space_free_bytes < self.report.space_total_bytes / FREE_PART;
+        !is_short && !self.is_stalled
     }
 
     /// Its replicas.

@@ -6,7 +6,7 @@
 
 use esker_raft::{Change, ChangeStep, GroupId, NodeId, ReplicaId};
 
-use crate::meta::live::{Live, LiveGroup};
+use crate::meta::live::{Live, LiveGroup, LiveNode};
 use crate::meta::rows::PartitionRow;
 
 /// What the leader of a group does next.
@@ -140,9 +140,15 @@ impl Way<'_> {
         }
     }
 
-    /// The first of those whose node lives.
+    /// The first of those whose node lives, and has made it or has room for it: others do not wait
+    /// for one that a full disk keeps from being made. Its id is spent by who comes before it, and
+    /// it is wished again under another one.
     fn next_missing(&self) -> Option<(ReplicaId, NodeId)> {
-        self.missing().find(|(_, node)| self.live.is_alive(*node))
+        let can_come = |(replica, node): &(ReplicaId, NodeId)| {
+            let has_space = self.live.node(*node).is_some_and(LiveNode::has_space);
+            self.live.is_alive(*node) && (has_space || self.is_made(*replica, *node))
+        };
+        self.missing().find(can_come)
     }
 
     /// Wished replicas that never were members.

@@ -299,6 +299,28 @@ fn what_is_under_way_or_not_made_yet_waits() {
 }
 
 #[test]
+fn one_that_a_full_disk_keeps_from_being_made_holds_up_no_other() {
+    let members = [(1, 1), (2, 2), (3, 3)];
+    let walk = Walk::new(&members, &[(1, 1), (4, 4), (5, 5)], 1, &[]);
+    let step = |space_free_bytes| {
+        let mut live = walk.live();
+        let mut row = walk.row();
+        row.unmade.insert(ReplicaId(4));
+        // It lives, and has not made its replica.
+        let report = Report {
+            space_free_bytes,
+            ..report(4)
+        };
+        assert!(live.hear(&walk.trial.state, &report));
+        next_step(walk.id, &row, &walk.known, &live)
+    };
+    // With room it is about to.
+    assert_eq!(step(900), None);
+    let added = ChangeStep::AddLearner(ReplicaId(5), NodeId(5));
+    assert_eq!(step(1), Some(change([added])));
+}
+
+#[test]
 fn every_way_ends_at_its_wish() {
     // All members of up to three on four nodes, all wishes on five.
     let mut ways = 0;
