@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddrV4;
 
-use esker_raft::{GroupId, NodeId};
+use esker_raft::{GroupId, NodeId, ReplicaId};
 use esker_rpc::codec::scalars::{Address, Gpid};
 use esker_rpc::error::{ErrorCode, ErrorName};
 use esker_rpc::message::meta::{
@@ -67,36 +67,30 @@ fn partition(
 ) -> PartitionConfiguration {
     let id = PartitionId::of(group);
     let known = live.group(group);
-    let voters: Vec<NodeId> = match known {
+    let voters: Vec<(ReplicaId, NodeId)> = match known {
         Some(known) => {
             let members = &known.configuration;
-            members
-                .voters
-                .iter()
-                .map(|replica| members.nodes[replica])
+            let voters = members.voters.iter();
+            voters
+                .map(|replica| (*replica, members.nodes[replica]))
                 .collect()
         }
-        None => row.wished.values().copied().collect(),
+        None => row.wished.iter().map(|one| (*one.0, *one.1)).collect(),
     };
+    let nodes = || voters.iter().map(|voter| voter.1);
     let has_address = |node: &NodeId| state.nodes.contains_key(node);
     let led_last = known.map(|known| known.node).filter(has_address);
-    let alive = voters
-        .iter()
-        .copied()
-        .find(|node| live.is_alive(*node) && has_address(node));
-    let any = voters.iter().copied().find(has_address);
+    let alive = nodes().find(|node| live.is_alive(*node) && has_address(node));
+    let any = nodes().find(has_address);
     let primary = led_last.or(alive).or(any);
-    // A copy that does not go on is none to count on, and neither is one that is damaged.
-    let is_sound = |node: &NodeId| {
-        let node = live.node(*node);
-        node.is_some_and(|node| {
-            let mut replicas = node.of_group(group);
-            replicas.all(|one| one.stall.is_none() && one.damage.is_none())
-        })
+    // A copy that does not go on is none to count on, and neither is one that is damaged, or that
+    // a first voter never made for want of room.
+    let is_sound = |(replica, node): &&(ReplicaId, NodeId)| {
+        let reported = live.replica(*node, group, *replica);
+        let goes_on = reported.is_some_and(|one| one.stall.is_none() && one.damage.is_none());
+        goes_on && live.is_alive(*node) && Some(*node) != primary
     };
-    let others = voters
-        .iter()
-        .filter(|node| Some(**node) != primary && live.is_alive(**node) && is_sound(node));
+    let others = voters.iter().filter(is_sound).map(|voter| &voter.1);
     PartitionConfiguration {
         pid: Gpid {
             app_id: id.table.wire(),
@@ -285,3 +279,6 @@ pub fn meta(state: &State, node: NodeId) -> Option<SocketAddrV4> {
 pub(crate) fn number(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
+
+#[cfg(test)]
+mod tests;
