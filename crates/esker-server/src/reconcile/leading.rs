@@ -165,7 +165,11 @@ impl Leading {
         let has_room = self.has_room();
         let told = match &mut self.live {
             None => Told::NotLeader(self.leader),
-            Some(_) if !self.is_current => Told::Directives(encode_directives(&[])),
+            Some(_) if !self.is_current => {
+                // Its own report is what comes first: nobody waits for the next tick.
+                self.look_current(draw);
+                Told::Directives(encode_directives(&[]))
+            }
             Some(live) => {
                 // Who is not heard is a stranger, and is told to stop.
                 let is_heard = live.hear(state, report);
@@ -252,12 +256,12 @@ impl Leading {
             None => return false,
             Some(Wait::Due | Wait::Current(_)) => return true,
             Some(Wait::Free(id, _)) => {
-                let told = match reply {
-                    Reply::NotLeader(node) => Told::NotLeader(*node),
-                    // It asks again.
-                    _ => Told::Directives(encode_directives(&[])),
+                // It asks again, and must not take this for an answer: nobody has given one.
+                let node = match reply {
+                    Reply::NotLeader(node) => *node,
+                    _ => self.leader,
                 };
-                self.tell(id, told);
+                self.tell(id, Told::NotLeader(node));
                 return true;
             }
             Some(Wait::Look(id, call) | Wait::Entry(id, call)) => (id, call),

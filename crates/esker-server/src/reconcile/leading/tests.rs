@@ -247,6 +247,24 @@ fn who_founds_a_cluster_begins_it_once() {
 }
 
 #[test]
+fn who_begins_to_lead_looks_with_the_first_report() {
+    let mut bench = Bench::begun();
+    bench.leading.lead(None, false);
+    bench.leading.lead(Some(HERE), true);
+    bench.asked.clear();
+    bench.report(1);
+    assert!(
+        matches!(bench.asked[..], [Ask::Read { .. }]),
+        "before any tick"
+    );
+    bench.report(2);
+    assert_eq!(bench.asked.len(), 1, "once is enough");
+    assert!(bench.step(6000));
+    bench.report(3);
+    assert_eq!(bench.asked.len(), 0, "it knows");
+}
+
+#[test]
 fn who_has_not_looked_yet_tells_nobody_anything() {
     // The state here is empty: it may be that nothing was read of it yet.
     let mut bench = Bench::begun();
@@ -489,5 +507,9 @@ fn who_was_deposed_meanwhile_frees_nobody() {
         panic!("it looks first");
     };
     bench.reply(request, &Reply::Busy, 6000);
-    assert_eq!(directives_of(&bench, 1), []);
+    // Who asks must not believe that a leader has answered.
+    assert_eq!(
+        bench.told.get(&CallId(1)),
+        Some(&Told::NotLeader(Some(HERE)))
+    );
 }
