@@ -326,6 +326,7 @@ fn spell(one: &NodeFacts, now_ms: u64) -> Value {
         "without_leader": one.leaderless,
         "space_total_bytes": one.space_total,
         "space_free_bytes": one.space_free,
+        "clock_ahead_ms": one.clock_ahead_ms,
         "note": note(one, now_ms),
     })
 }

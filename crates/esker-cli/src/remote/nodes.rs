@@ -96,11 +96,20 @@ pub fn state(one: &NodeFacts) -> &'static str {
 
 /// What a person should know of a node, if there is anything.
 pub fn note(one: &NodeFacts, unix_ms: u64) -> Option<String> {
-    let node = one.node;
-    let replicas = counted(u64::from(left_on(one).unsigned_abs()), "replica");
     if !one.is_alive {
         return Some(note_of_silence(one, unix_ms));
     }
+    let notes: Vec<String> = [note_of_stay(one), note_of_clock(one)]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// That what is on a node goes elsewhere.
+fn note_of_stay(one: &NodeFacts) -> Option<String> {
+    let node = one.node;
+    let replicas = counted(u64::from(left_on(one).unsigned_abs()), "replica");
     match one.stay {
         NodeStay::NS_DRAINS if left_on(one) == 0 => Some(format!(
             "node {node} is empty: `esker node remove {node}` lets go of it, `esker node drain \
@@ -119,6 +128,21 @@ pub fn note(one: &NodeFacts, unix_ms: u64) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// That the clock of a node is wrong, or that of who holds it against its own.
+fn note_of_clock(one: &NodeFacts) -> Option<String> {
+    let (side, what) = match one.clock_ahead_ms {
+        0 => return None,
+        1.. => ("ahead of", "end early"),
+        _ => ("behind", "end late"),
+    };
+    let seconds = (one.clock_ahead_ms.unsigned_abs() + 500) / 1000;
+    Some(format!(
+        "the clock of node {} is {seconds} s {side} that of the leader of the meta service: \
+         records {what} where it leads",
+        one.node
+    ))
 }
 
 /// The same, with why it does not go on, if it does not.

@@ -56,6 +56,9 @@ wire_struct! {
         16 successor: i64,
         /// Why what is on it does not go elsewhere, where it is to; empty if it does.
         17 waits_for: String,
+        /// Milliseconds by which its clock is ahead of that of the leader of the meta service, if
+        /// the two are apart; 0 if they are not.
+        18 clock_ahead_ms: i64,
     }
 }
 

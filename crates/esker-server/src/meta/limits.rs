@@ -49,6 +49,14 @@ pub const SILENT_MS_MAX: u64 = 600_000;
 /// leave, and where another one is at its address.
 pub const QUICK_MS: u64 = 2 * ALIVE_MS;
 
+/// Clocks of the day that are so far apart are told of. A report takes up to two seconds to where
+/// it is read, and a thread there may be late; clocks that anybody sets right are within a fraction
+/// of a second, and ends of rows are whole seconds.
+pub const CLOCKS_APART_MS: u64 = 5_000;
+
+/// For how long they must be told to be apart: reports that were read late are past by then.
+pub const CLOCKS_SURE_MS: u64 = 3_000;
+
 /// Changes of membership that one round begins.
 pub const REPAIRS_MAX: usize = 64;
 

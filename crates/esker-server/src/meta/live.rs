@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
+use crate::meta::clock_gap::ClockGap;
 use crate::meta::handing::{Handing, Handings};
 use crate::meta::ids::{META, PartitionId};
 use crate::meta::limits::{ALIVE_MS, QUICK_MS, SILENT_MS_MAX};
@@ -48,6 +49,8 @@ pub struct LiveNode {
     replicas: BTreeMap<(GroupId, ReplicaId), ReplicaReport>,
     /// Some of them do not go on for now.
     is_stalled: bool,
+    /// How far its clock is from the leader's.
+    clock: ClockGap,
     /// What it had when it reported the time before; none if it has reported once only.
     before: Option<BTreeSet<(GroupId, ReplicaId)>>,
 }
@@ -97,6 +100,7 @@ impl Live {
         let was_up = self.is_alive(report.node)
             && before.is_some_and(|before| before.report.incarnation == report.incarnation);
         let up_ms = before.filter(|_| was_up).map(|before| before.up_ms);
+        let clock = before.map(|before| before.clock).unwrap_or_default();
         let before = before.map(|before| before.replicas.keys().copied().collect());
         let is_stalled = replicas.values().any(|one| one.stall.is_some());
         let node = LiveNode {
@@ -105,6 +109,7 @@ impl Live {
             report: without_replicas(report),
             replicas,
             is_stalled,
+            clock,
             before,
         };
         self.nodes.insert(report.node, node);
@@ -116,6 +121,22 @@ impl Live {
             self.nodes.retain(|node, _| state.nodes.contains_key(node));
         }
         true
+    }
+
+    /// A report that was taken up was of so many milliseconds later than it came, by the clocks of
+    /// the day of both.
+    pub fn hear_clock(&mut self, node: NodeId, ahead_ms: i64) {
+        let watched_ms = self.watched_ms;
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.clock.hear(ahead_ms, watched_ms);
+        }
+    }
+
+    /// By how many milliseconds the clock of a node that lives is ahead of this leader's, if the
+    /// two are apart; less than 0 for one that is behind.
+    pub fn clock_apart_ms(&self, node: NodeId) -> Option<i64> {
+        let found = self.nodes.get(&node).filter(|_| self.is_alive(node));
+        found?.clock.apart_ms()
     }
 
     fn hear_leader(&mut self, state: &State, node: NodeId, replica: &ReplicaReport) {
@@ -381,6 +402,7 @@ fn without_replicas(report: &Report) -> Report {
         replicas: Vec::new(),
         lost: report.lost.clone(),
         asks: report.asks,
+        unix_ms: report.unix_ms,
     }
 }
 

@@ -28,6 +28,7 @@ mod change_tables;
 pub mod change;
 pub mod report;
 pub mod directive;
+pub mod clock_gap;
 pub mod handing;
 pub mod live;
 pub mod steps;

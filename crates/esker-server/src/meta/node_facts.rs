@@ -80,6 +80,7 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
         leaderless: 0,
         space_total: space(|node| node.report.space_total_bytes),
         space_free: space(|node| node.report.space_free_bytes),
+        clock_ahead_ms: live.clock_apart_ms(node).unwrap_or(0),
         successor: live.successor(state, node).map_or(0, |other| long(other.0)),
         waits_for: match row.stay {
             Stay::Stays => String::new(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use esker_raft::{GroupId, NodeId};
 
+use crate::log_lines::Level;
 use crate::meta::ids::PartitionId;
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveNode};
@@ -28,6 +29,7 @@ pub struct Notices {
     silent: BTreeMap<NodeId, Silence>,
     stalled: BTreeSet<NodeId>,
     recovering: BTreeSet<GroupId>,
+    apart: BTreeSet<NodeId>,
 }
 
 impl Notices {
@@ -106,6 +108,41 @@ impl Notices {
         }
         let undone = state.recoveries.iter().filter(|row| !row.1.is_done);
         self.recovering = undone.map(|row| *row.0).collect();
+        lines
+    }
+
+    /// Nodes whose clock is far from that of the leader of meta, and those where that is mended.
+    pub fn clocks(&mut self, state: &State, live: &Live) -> Vec<(Level, String)> {
+        let mut lines = Vec::new();
+        let before = std::mem::take(&mut self.apart);
+        let here = live
+            .meta_leader()
+            .map_or("this node".to_owned(), |node| format!("node {}", node.0));
+        for node in live.alive(state) {
+            let id = node.0;
+            let Some(ahead_ms) = live.clock_apart_ms(node) else {
+                if before.contains(&node) {
+                    let line = format!("the clock of node {id} is near that of {here} again");
+                    lines.push((Level::Note, line));
+                }
+                continue;
+            };
+            self.apart.insert(node);
+            if before.contains(&node) {
+                continue;
+            }
+            let seconds = (ahead_ms.unsigned_abs() + MS_PER_S / 2) / MS_PER_S;
+            let (side, what) = match ahead_ms > 0 {
+                true => ("ahead of", "end early"),
+                false => ("behind", "end late"),
+            };
+            let line = format!(
+                "the clock of node {id} is {seconds} s {side} that of {here}: records {what} where \
+                 it leads"
+            );
+            lines.push((Level::Warning, line));
+        }
+        // Of one that is silent it is not known: it is told again when it is back.
         lines
     }
 

@@ -1,6 +1,6 @@
 //! What a node tells the brain of itself, each second and whenever something has changed.
 //!
-//! The number of the layout (u8, 3), then [`Report`] as `codec.rs` writes it.
+//! The number of the layout (u8, 4), then [`Report`] as `codec.rs` writes it.
 
 use esker_raft::codec::DecodeError;
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
@@ -10,7 +10,7 @@ use crate::meta::ids::ClusterId;
 use crate::meta::limits::REPORT_BYTES_MAX;
 use crate::meta::rows::Addresses;
 
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 choices! {
     /// What a replica does in its group.
@@ -54,6 +54,8 @@ fields! {
         /// The number of this report, if replicas of before are held here until meta says that
         /// their groups have not gone on without them; 0 if none are.
         pub asks: u64,
+        /// The time of the day by the node's clock: milliseconds since 1970.
+        pub unix_ms: u64,
     }
 }
 

@@ -371,5 +371,6 @@ pub fn report(number: u64) -> Report {
         replicas: Vec::new(),
         lost: Vec::new(),
         asks: 0,
+        unix_ms: 0,
     }
 }

@@ -10,6 +10,7 @@ use esker_raft::NodeId;
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 
+use crate::log_lines::Level;
 use crate::meta::admin::{self, Decision, Memory, answer, answered, is_being_made};
 use crate::meta::balance::due;
 use crate::meta::command::{Command, Deed, NewNode};
@@ -159,7 +160,7 @@ impl Leading {
         &mut self,
         id: CallId,
         report: &Report,
-        state: &State,
+        (state, now): (&State, Now),
         draw: &mut dyn FnMut() -> RequestId,
     ) {
         let has_room = self.has_room();
@@ -173,6 +174,9 @@ impl Leading {
             Some(live) => {
                 // Who is not heard is a stranger, and is told to stop.
                 let is_heard = live.hear(state, report);
+                let of_here_ms = i64::try_from(now.unix_us / US_PER_MS).unwrap_or(i64::MAX);
+                let of_there_ms = i64::try_from(report.unix_ms).unwrap_or(i64::MAX);
+                live.hear_clock(report.node, of_there_ms.saturating_sub(of_here_ms));
                 if is_heard && report.asks > 0 && has_room {
                     return self.read(Wait::Free(id, Box::new(report.clone())), draw);
                 }
@@ -315,11 +319,25 @@ impl Leading {
     }
 
     /// What is new of the nodes, in lines for whoever runs this one.
-    pub fn notices(&mut self, state: &State) -> Vec<String> {
-        match &self.live {
-            Some(live) if self.is_current => self.notices.look(state, live),
-            _ => Vec::new(),
-        }
+    pub fn notices(&mut self, state: &State) -> Vec<(Level, String)> {
+        let Some(live) = self.live.as_ref().filter(|_| self.is_current) else {
+            return Vec::new();
+        };
+        let lines = self.notices.look(state, live).into_iter();
+        let mut lines: Vec<_> = lines.map(|line| (Level::Note, line)).collect();
+        lines.extend(self.notices.clocks(state, live));
+        lines
+    }
+
+    /// How many nodes have a clock that is far from this one's, if this one leads.
+    pub fn clocks_apart(&self, state: &State) -> usize {
+        let live = self.live.as_ref();
+        live.map_or(0, |live| {
+            let alive = live.alive(state);
+            alive
+                .filter(|node| live.clock_apart_ms(*node).is_some())
+                .count()
+        })
     }
 
     /// What is to be done, in this order.

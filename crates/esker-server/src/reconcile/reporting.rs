@@ -105,12 +105,13 @@ impl Reporter {
         }
     }
 
-    /// A report of now; `statuses` are those of all groups, from consensus.
+    /// A report of now, in milliseconds since 1970; `statuses` are those of all groups, from
+    /// consensus.
     pub fn report(
         &mut self,
         statuses: &BTreeMap<GroupId, Status>,
         replicas: &Replicas,
-        (knowledge, space): (&Knowledge, Space),
+        (knowledge, space, unix_ms): (&Knowledge, Space, u64),
     ) -> Report {
         let views = replicas.views();
         let mut told: BTreeMap<Member, ReplicaReport> = BTreeMap::new();
@@ -151,6 +152,7 @@ impl Reporter {
                 .map(|(group, id)| (*group, *id))
                 .collect(),
             asks: if self.is_holding { self.number } else { 0 },
+            unix_ms,
         }
     }
 }

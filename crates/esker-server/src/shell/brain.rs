@@ -136,7 +136,7 @@ impl Brain {
     }
 
     /// A call to the leader of meta.
-    pub(crate) fn call(&mut self, told: Told) {
+    pub(crate) fn call(&mut self, told: Told, now: Now) {
         let pending = Arc::clone(&self.around.pending);
         let mut draw = || pending.add(Waiting::Brain);
         match told {
@@ -148,7 +148,7 @@ impl Brain {
                 let id = self.id(back);
                 self.leading.register(id, node, &mut draw);
             }
-            Told::Report(report, back) => self.hear(&report, back),
+            Told::Report(report, back) => self.hear(&report, back, now),
             _ => unreachable!("the caller gives calls only"),
         }
     }
@@ -247,9 +247,11 @@ impl Brain {
             let pending = Arc::clone(&self.around.pending);
             let mut draw = || pending.add(Waiting::Brain);
             self.leading.tick(&state, elapsed, now, &mut draw);
-            for line in self.leading.notices(&state) {
-                self.around.log.write(Level::Note, &line);
+            for (level, line) in self.leading.notices(&state) {
+                self.around.log.write(level, &line);
             }
+            let apart = self.leading.clocks_apart(&state);
+            self.around.known.set_clocks_apart(apart);
         }
         let since_report = since(self.reported).unwrap_or(REPORT_EVERY);
         let is_due = since_report >= REPORT_EVERY
@@ -260,7 +262,7 @@ impl Brain {
         if is_due && is_begun && !self.is_reporting {
             self.reported = Some(now.monotonic);
             self.is_news = false;
-            self.report(&statuses());
+            self.report(&statuses(), now);
         }
     }
 
@@ -285,12 +287,13 @@ impl Brain {
         asks
     }
 
-    fn report(&mut self, statuses: &Statuses) {
+    fn report(&mut self, statuses: &Statuses, now: Now) {
+        let unix_ms = now.unix_us / 1000;
         let space = (self.around.space)();
         let replicas = &self.around.replicas;
         let report = self
             .reporter
-            .report(statuses, replicas, (&self.knowledge, space));
+            .report(statuses, replicas, (&self.knowledge, space, unix_ms));
         self.is_reporting = true;
         let inbox = self.around.inbox.clone();
         if self.leading.is_leading() {
@@ -301,7 +304,7 @@ impl Brain {
                     _ => Told::Elsewhere(None),
                 });
             });
-            return self.hear(&report, back);
+            return self.hear(&report, back, now);
         }
         let asker = Asker::new(move |answer| {
             inbox.tell(match answer {
@@ -341,12 +344,12 @@ impl Brain {
         })
     }
 
-    fn hear(&mut self, report: &Report, back: CallBack) {
+    fn hear(&mut self, report: &Report, back: CallBack, now: Now) {
         let id = self.id(back);
         let state = self.state();
         let pending = Arc::clone(&self.around.pending);
         let mut draw = || pending.add(Waiting::Brain);
-        self.leading.report(id, report, &state, &mut draw);
+        self.leading.report(id, report, (&state, now), &mut draw);
     }
 
     fn id(&mut self, back: CallBack) -> CallId {

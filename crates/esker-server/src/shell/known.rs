@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -69,6 +70,8 @@ pub(crate) struct Known {
     learned: RwLock<Arc<Learned>>,
     /// Whether a leader of the meta service answers.
     pub(crate) meta: MetaWatch,
+    // A number of its own: nothing else is read by it.
+    clocks_apart: AtomicUsize,
 }
 
 impl Known {
@@ -76,6 +79,7 @@ impl Known {
         Known {
             learned: RwLock::new(Arc::new(Learned::of(knowledge))),
             meta: MetaWatch::default(),
+            clocks_apart: AtomicUsize::new(0),
         }
     }
 
@@ -84,6 +88,16 @@ impl Known {
         // A pointer is whole whatever a thread that panicked was about to do; here and below.
         let learned = self.learned.read();
         Arc::clone(&learned.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How many nodes have a clock far from this one's, if this one leads meta.
+    pub(crate) fn clocks_apart(&self) -> usize {
+        self.clocks_apart.load(Ordering::Relaxed)
+    }
+
+    /// From now on it is so many.
+    pub(crate) fn set_clocks_apart(&self, count: usize) {
+        self.clocks_apart.store(count, Ordering::Relaxed);
     }
 
     /// From now on it is that.

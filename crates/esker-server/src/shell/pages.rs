@@ -212,6 +212,11 @@ impl Pages {
                 count(self.delays.count()),
             ),
             (
+                "esker_node_clocks_apart",
+                "Nodes whose clock is far from this one's, if this one leads the meta service.",
+                count(self.known.clocks_apart()),
+            ),
+            (
                 "esker_node_replicas",
                 "Replicas here, of the meta service as well.",
                 count(self.replicas.views().len()),

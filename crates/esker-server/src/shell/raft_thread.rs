@@ -108,7 +108,7 @@ impl RaftThread {
             Told::NodeGone(node) => self.consensus.ask(Ask::NodeGone(node), now),
             Told::Replied(request, reply) => self.brain.replied(request, &reply, now),
             call @ (Told::Admin(..) | Told::Register(..) | Told::Report(..)) => {
-                self.brain.call(call);
+                self.brain.call(call, now);
             }
             Told::Directives(bytes) => {
                 let asks = self.brain.directives(&bytes, || statuses(&self.consensus));

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use esker_raft::{GroupId, NodeId, Status};
 use esker_rpc::message::meta::MetaCall;
+use esker_server::log_lines::Level;
 use esker_server::meta::command::{Deed, NewNode};
 use esker_server::meta::directive::decode_directives;
 use esker_server::meta::ids::{ClusterId, META};
@@ -114,6 +115,8 @@ pub struct Brain {
     pub made: Vec<Create>,
     /// A planted mistake: a purge destroys the replica of another partition.
     pub purges_another: bool,
+    /// What was told of nodes while it led, in the order of time.
+    pub lines: Vec<(Level, String)>,
 }
 
 type Statuses = BTreeMap<GroupId, Status>;
@@ -166,6 +169,7 @@ impl Brain {
             stopped: None,
             made: Vec::new(),
             purges_another: false,
+            lines: Vec::new(),
         };
         brain.use_knowledge(stages);
         brain
@@ -216,7 +220,7 @@ impl Brain {
                 }
                 let id = self.id(Back::Node(report.node, number));
                 let (drawn, leading) = (&mut self.drawn, &mut self.leading);
-                leading.report(id, &report, &state(stages), &mut || draw(drawn));
+                leading.report(id, &report, (&state(stages), now), &mut || draw(drawn));
             }
             Packet::Told(number, answer) => self.told(number, answer, stages, now),
             Packet::Register(node) => {
@@ -331,6 +335,7 @@ impl Brain {
             let (drawn, leading) = (&mut self.drawn, &mut self.leading);
             let elapsed = elapsed.unwrap_or_default();
             leading.tick(&state(stages), elapsed, now, &mut || draw(drawn));
+            self.lines.extend(leading.notices(&state(stages)));
         }
         let since_report = since(self.reported).unwrap_or(REPORT_EVERY);
         let is_due = since_report >= REPORT_EVERY
@@ -351,7 +356,7 @@ impl Brain {
             total: 1 << 40,
             free: 1 << 39,
         };
-        let knowledge = (&self.knowledge, space);
+        let knowledge = (&self.knowledge, space, now.unix_us / 1000);
         let report = self
             .reporter
             .report(&statuses(stages), &stages.replicas, knowledge);
@@ -360,7 +365,7 @@ impl Brain {
         if self.leading.is_leading() {
             let id = self.id(Back::Own);
             let (drawn, leading) = (&mut self.drawn, &mut self.leading);
-            return leading.report(id, &report, &state(stages), &mut || draw(drawn));
+            return leading.report(id, &report, (&state(stages), now), &mut || draw(drawn));
         }
         match self.meta_leader(stages) {
             Some(node) => {

@@ -117,6 +117,26 @@ fn one_that_is_to_go_says_how_far_it_is() {
 }
 
 #[test]
+fn a_clock_that_is_wrong_is_told_beside_what_else_there_is() {
+    let apart = |clock_ahead_ms, stay| NodeFacts {
+        clock_ahead_ms,
+        stay,
+        replicas: 5,
+        ..node(2)
+    };
+    assert_eq!(
+        note(&apart(3_600_400, NodeStay::NS_STAYS), 0).unwrap(),
+        "the clock of node 2 is 3600 s ahead of that of the leader of the meta service: records \
+         end early where it leads"
+    );
+    let told = note(&apart(-7_000, NodeStay::NS_DRAINS), 0).unwrap();
+    assert!(told.starts_with("node 2 is being emptied: 5 replicas left; the clock of node 2"));
+    assert!(told.ends_with(
+        "7 s behind that of the leader of the meta service: records end late where it leads"
+    ));
+}
+
+#[test]
 fn what_nobody_knows_is_not_empty() {
     let one = |replicas, copies| NodeFacts {
         stay: NodeStay::NS_DRAINS,

@@ -156,6 +156,7 @@ fn some_report() -> Report {
     };
     Report {
         asks: 12,
+        unix_ms: 1_700_000_000_000,
         replicas: vec![
             replica(Some(members()), None),
             replica(None, Some("a bit")),

@@ -104,3 +104,34 @@ fn replicas_that_do_not_go_on_are_told_of_with_the_reason_until_they_do() {
         ["all replicas on node 2 go on again"]
     );
 }
+
+#[test]
+fn a_clock_that_is_wrong_is_told_of_once_and_when_it_is_right_again() {
+    let mut trial = Trial::new(3);
+    let mut notices = Notices::default();
+    let mut look = |ahead_ms: i64, seconds: u64| {
+        let mut lines = Vec::new();
+        for _ in 0..seconds {
+            trial.hear();
+            trial.live.hear_clock(NodeId(2), ahead_ms);
+            lines.extend(notices.clocks(&trial.state, &trial.live));
+        }
+        lines
+    };
+    assert_eq!(look(900, 20), []);
+    let line = "the clock of node 2 is 12 s behind that of node 1: records end late where it leads";
+    assert_eq!(look(-12_000, 20), [(Level::Warning, line.to_owned())]);
+    let line = "the clock of node 2 is near that of node 1 again";
+    assert_eq!(look(-900, 20), [(Level::Note, line.to_owned())]);
+    // Whoever is silent is not told of; it is the same news when it is back.
+    assert_eq!(look(60_000, 20).len(), 1);
+    let gone = trial.reports.remove(&NodeId(2)).expect("a node");
+    for _ in 0..20 {
+        trial.hear();
+        assert_eq!(notices.clocks(&trial.state, &trial.live), []);
+    }
+    trial.reports.insert(NodeId(2), gone);
+    trial.hear();
+    trial.live.hear_clock(NodeId(2), 60_000);
+    assert_eq!(notices.clocks(&trial.state, &trial.live).len(), 1);
+}

@@ -28,6 +28,8 @@ struct Bench {
     made: Vec<(GroupId, ReplicaId)>,
     /// The number by which its reports ask whether what it holds is free.
     asks: u64,
+    /// How far the clock of who reports is ahead.
+    ahead_ms: u64,
 }
 
 fn addresses(port: u16) -> Addresses {
@@ -69,6 +71,7 @@ impl Bench {
             told: BTreeMap::new(),
             made: Vec::new(),
             asks: 0,
+            ahead_ms: 0,
         }
     }
 
@@ -179,9 +182,10 @@ impl Bench {
             replicas: self.made.iter().chain([&meta]).map(member).collect(),
             lost: Vec::new(),
             asks: self.asks,
+            unix_ms: now(0).unix_us / US_PER_MS + self.ahead_ms,
         };
         let state = self.state.clone();
-        self.call(|leading, draw| leading.report(CallId(id), &report, &state, draw));
+        self.call(|leading, draw| leading.report(CallId(id), &report, (&state, now(0)), draw));
         let Some(Told::Directives(bytes)) = self.told.get(&CallId(id)) else {
             return;
         };
@@ -511,5 +515,33 @@ fn who_was_deposed_meanwhile_frees_nobody() {
     assert_eq!(
         bench.told.get(&CallId(1)),
         Some(&Told::NotLeader(Some(HERE)))
+    );
+}
+
+#[test]
+fn clocks_are_held_against_the_one_that_hears_them() {
+    let mut bench = Bench::begun();
+    let mut said = Vec::new();
+    for (number, ahead_ms) in [(1, 0), (20, 60_000), (40, 0)] {
+        bench.ahead_ms = ahead_ms;
+        for second in number..number + 10 {
+            bench.report(second);
+            bench.tick(10_000 + 1000 * second);
+            bench.settle(10_000 + 1000 * second);
+            said.extend(bench.leading.notices(&bench.state));
+        }
+        let count = usize::from(ahead_ms > 0);
+        assert_eq!(bench.leading.clocks_apart(&bench.state), count);
+    }
+    let words = [
+        "the clock of node 1 is 60 s ahead",
+        "is near that of node 1 again",
+    ];
+    assert_eq!(said.len(), words.len(), "{said:?}");
+    assert!(
+        said.iter()
+            .zip(words)
+            .all(|(line, words)| line.1.contains(words)),
+        "{said:?}"
     );
 }

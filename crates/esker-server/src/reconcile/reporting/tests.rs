@@ -85,7 +85,7 @@ fn report(reporter: &mut Reporter) -> Report {
         total: 100,
         free: 30,
     };
-    let report = reporter.report(&statuses, &replicas, (&knowledge, space));
+    let report = reporter.report(&statuses, &replicas, (&knowledge, space, 0));
     drop((replicas, db));
     report
 }
@@ -221,7 +221,7 @@ fn who_has_no_leader_says_what_it_knows() {
     let mut reporter = Reporter::new(home(), &Found::default());
     let told = |reporter: &mut Reporter, statuses: &BTreeMap<GroupId, Status>| {
         let knowledge = Knowledge::default();
-        let report = reporter.report(statuses, &replicas, (&knowledge, Space::default()));
+        let report = reporter.report(statuses, &replicas, (&knowledge, Space::default(), 0));
         report.replicas[0].clone()
     };
     let one = told(&mut reporter, &statuses);
@@ -275,7 +275,7 @@ fn what_is_known_without_a_leader_has_a_bound_of_its_own() {
     let (db, none, statuses) = node();
     let space = Space::default();
     let mut reporter = Reporter::new(home(), &Found::default());
-    let report = reporter.report(&statuses, &none, (&Knowledge::default(), space));
+    let report = reporter.report(&statuses, &none, (&Knowledge::default(), space, 0));
     drop(db);
     let report = Report { replicas, ..report };
     assert!(report.encode().len() < crate::meta::limits::REPORT_BYTES_MAX);

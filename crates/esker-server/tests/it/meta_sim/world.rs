@@ -378,6 +378,7 @@ impl World {
             replicas: replicas.collect(),
             lost: node.lost.clone(),
             asks: 0,
+            unix_ms: 0,
         }
     }
 

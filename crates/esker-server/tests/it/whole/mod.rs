@@ -17,5 +17,6 @@ pub mod faults;
 pub mod wholeness;
 pub mod run;
 mod storms;
+mod clocks;
 mod planted;
 mod recovering;
