@@ -349,6 +349,36 @@ async fn connections_beyond_the_bound_are_closed_at_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs ten thousand open files: part of make soak"]
+async fn soak_five_thousand_sockets_at_one_door_leave_it_serving() {
+    let mut fixture = Fixture::open(DoorKind::Keys, Bounds::default()).await;
+    let address = fixture.front.address();
+    let mut first = Peer::connect(address).await;
+    first.ask(&get(b"k"), 1).await;
+    fixture.asked().await.1.answer(value(b"v"));
+    first.reply().await;
+    let mut sockets = Vec::new();
+    for _ in 0..5000 {
+        sockets.push(TcpStream::connect(address).await.unwrap());
+    }
+    let most = u64::try_from(Bounds::default().connections_max).unwrap();
+    let counters = fixture.front.counters();
+    let all = || counters.accepted() + counters.of(Cause::TooMany);
+    let waited = timeout(SOON, async {
+        while all() < 5001 {
+            tokio::task::yield_now().await;
+        }
+    });
+    waited.await.unwrap();
+    assert_eq!(counters.accepted(), most);
+    assert_eq!(counters.of(Cause::TooMany), 5001 - most);
+    // Who was there before is served as ever.
+    first.ask(&get(b"k"), 2).await;
+    fixture.asked().await.1.answer(value(b"v"));
+    first.reply().await;
+}
+
+#[tokio::test]
 async fn the_idle_and_the_half_open_are_closed() {
     let bounds = Bounds {
         idle_max: Duration::from_millis(60),
