@@ -243,6 +243,12 @@ impl Consensus {
         }
     }
 
+    /// Whether nobody else could lead the group.
+    pub(crate) fn is_alone(&self, group: GroupId) -> bool {
+        let status = self.shard.status(group);
+        status.is_some_and(|status| status.configuration.voters.len() < 2)
+    }
+
     // Who has waited for a leader is served by this one.
     pub(crate) fn admit_held(&mut self, group: GroupId, now: Now) {
         let Some(seat) = self.seats.get_mut(&group) else {

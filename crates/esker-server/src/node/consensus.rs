@@ -225,7 +225,12 @@ impl Consensus {
         let is_write = matches!(held, Held::Write(_));
         let bytes = self.waiting_bytes + self.replicas.unapplied_bytes() + held.size_bytes();
         let has_no_room = self.pressure.is_full || bytes > WAITING_BYTES_MAX;
-        let is_full = is_write && (has_no_room || self.replicas.is_behind(group));
+        let view = self.replicas.view(group).filter(|_| is_write);
+        let is_behind = view.as_ref().is_some_and(|view| view.is_behind());
+        // What is proposed then has no answer before there is room; another one is about to lead.
+        let stands_still = view.is_some_and(|view| view.is_stalled());
+        let is_full =
+            is_write && (has_no_room || is_behind || stands_still && self.is_alone(group));
         let Some(seat) = self.seats.get_mut(&group).filter(|seat| !seat.is_damaged) else {
             self.reply(request, Reply::NotLeader(None));
             return;
@@ -236,17 +241,17 @@ impl Consensus {
         }
         match (seat.lead, held) {
             (Lead::There(node), _) => self.reply(request, Reply::NotLeader(node)),
-            (Lead::Nobody | Lead::Leaving, held) => {
-                self.waiting_bytes += held.size_bytes();
-                seat.held.push_back((now.monotonic + HOLD_MAX, held));
-                self.holding.insert(group);
-            }
-            (Lead::Here, Held::Write(write)) => {
+            (Lead::Here, Held::Write(write)) if !stands_still => {
                 self.waiting_bytes += write.size_bytes();
                 seat.writes.push(write);
                 self.written.insert(group);
             }
             (Lead::Here, Held::Read(request)) => self.read(request, group),
+            (Lead::Nobody | Lead::Leaving | Lead::Here, held) => {
+                self.waiting_bytes += held.size_bytes();
+                seat.held.push_back((now.monotonic + HOLD_MAX, held));
+                self.holding.insert(group);
+            }
         }
     }
 

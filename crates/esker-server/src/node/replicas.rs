@@ -9,7 +9,6 @@ use esker::OwnLog;
 use esker_raft::{GroupId, Member};
 
 use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
-use crate::node::limits::GROUP_WAITING_BYTES_MAX;
 use crate::node::stall;
 use crate::node::view::View;
 use crate::partition::mark::ReplicaMark;
@@ -137,7 +136,7 @@ impl Replicas {
     /// must not fill the room of all.
     pub fn is_behind(&self, group: GroupId) -> bool {
         let view = self.view(group);
-        view.is_some_and(|view| view.unapplied_bytes() > GROUP_WAITING_BYTES_MAX)
+        view.is_some_and(|view| view.is_behind())
     }
 
     /// So many more bytes of entries of a group are to be applied.

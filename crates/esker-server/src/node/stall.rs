@@ -10,9 +10,10 @@ pub const LOG_HAS_NO_ROOM: &str = "the disk of the node has no room for the raft
 /// database that it is, and nobody outside knows that there is one.
 pub fn words(error: &Error) -> Option<&'static str> {
     match error.kind() {
-        ErrorKind::OutOfSpace => {
-            Some("the disk of the node has no room for it: make some, and it goes on by itself")
-        }
+        ErrorKind::OutOfSpace => Some(
+            "the disk of the node has no room for it (engine.disk.free_min stays free, and the \
+             database takes engine.disk_limit at the most): make some, and it goes on by itself",
+        ),
         ErrorKind::OutOfFiles => Some(
             "the node may open no more files (ulimit -n): let it have more, and start it again",
         ),

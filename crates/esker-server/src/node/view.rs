@@ -13,6 +13,7 @@ use esker_rpc::time::WireSecond;
 use crate::meta::state::State;
 use crate::node::compaction::Compaction;
 use crate::node::lease::LeaseCell;
+use crate::node::limits::GROUP_WAITING_BYTES_MAX;
 use crate::node::traffic::Traffic;
 use crate::partition::place::Place;
 use crate::partition::reads::Reads;
@@ -250,6 +251,11 @@ impl View {
     /// Bytes of entries that are committed and not applied.
     pub fn unapplied_bytes(&self) -> usize {
         self.unapplied_bytes.load(Ordering::SeqCst)
+    }
+
+    /// Whether there are so many of them that it takes no more.
+    pub fn is_behind(&self) -> bool {
+        self.unapplied_bytes() > GROUP_WAITING_BYTES_MAX
     }
 
     /// So many more of them.

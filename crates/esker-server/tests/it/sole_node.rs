@@ -325,6 +325,36 @@ fn nothing_acknowledged_is_lost_at_whatever_call_the_power_fails() {
 }
 
 #[test]
+fn writes_of_a_sole_replica_that_does_not_go_on_are_turned_away() {
+    // What is proposed there has no answer before there is room, and nobody else can lead.
+    let world = new_world(7);
+    let mut client = Client::default();
+    let (mut stages, _) = open_node(&world.env()).unwrap();
+    live(&mut stages, &world, 1..30, &mut client).unwrap();
+    let view = stages.replicas.view(group()).unwrap();
+    view.set_stall(Some("there is no room".to_owned()));
+    let mut ask = |number: u64| {
+        let call = put(raw(b"harbour", b"pier"), "in port");
+        let ask = write(RequestId(number), group(), &call);
+        stages.consensus.ask(ask, now(number));
+        let mut replies = Vec::new();
+        for _ in 0..3 {
+            replies.extend(stages.turn(now(number), false).replies);
+            stages.write_log(now(number)).unwrap();
+            replies.extend(stages.apply(now(number), 100).unwrap());
+        }
+        replies
+    };
+    assert_eq!(ask(40), [(RequestId(40), Reply::Busy)]);
+    view.set_stall(None);
+    let replies = ask(41);
+    assert!(
+        matches!(replies[..], [(RequestId(41), Reply::Done(_))]),
+        "{replies:?}"
+    );
+}
+
+#[test]
 fn a_node_opens_on_a_full_disk_by_the_room_that_it_kept() {
     // Not a byte is free, not even for the number of its life.
     fn keeping(world: &SimWorld) -> esker::Result<(Stages, Found)> {
