@@ -14,6 +14,8 @@ pub mod calls;
 #[cfg(feature = "mariadb")]
 pub mod mix;
 #[cfg(feature = "mariadb")]
+pub mod indexed;
+#[cfg(feature = "mariadb")]
 pub mod desk;
 #[cfg(feature = "mariadb")]
 pub mod rest;

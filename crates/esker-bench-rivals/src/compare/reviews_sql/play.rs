@@ -19,8 +19,8 @@ use esker_bench::scenario::suite::sql::board::{
 };
 use esker_bench::scenario::suite::sql::contender::{Contender, Durability};
 use esker_bench::scenario::suite::sql::plan::{
-    self, CHOICES, COMMIT, COMMIT_BINLOG, CONNECTIONS, DISK_SHARE, INSERT, LOAD, Line, MIX, Memory,
-    REST, SHARES, read_line, share_text,
+    self, CHOICES, COMMIT, COMMIT_BINLOG, CONNECTIONS, DISK_SHARE, INDEXED_INSERT, INDEXED_UPDATE,
+    INSERT, LOAD, Line, MIX, Memory, REST, SHARES, read_line, share_text,
 };
 use esker_bench::scenario::suite::sql::request::SqlRequest;
 use esker_bench::scenario::suite::sql::told::plan_text;
@@ -28,6 +28,7 @@ use esker_bench::target::marker;
 
 use crate::compare::reviews_sql::calls::{INSERTED, insert, read, texts};
 use crate::compare::reviews_sql::desk::{Desk, Work};
+use crate::compare::reviews_sql::indexed;
 use crate::compare::reviews_sql::load::{
     Contents, Source, contents, load, make_table, make_tables,
 };
@@ -185,6 +186,12 @@ impl Player<'_> {
             }
             for contender in self.order(round).filter(|_| self.request.wants(Line::Mix)) {
                 self.mix(desk, contender, keys.raw_bytes)?;
+            }
+            for contender in self
+                .order(round)
+                .filter(|_| self.request.wants(Line::Indexed))
+            {
+                self.indexed(desk, contender)?;
             }
         }
         Ok(())
@@ -411,6 +418,47 @@ impl Player<'_> {
                 .map(|(name, count)| (name, count.to_string())),
         );
         desk.tell_last()?;
+        server.stop()
+    }
+
+    /// Rows into a table with three more indexes, and changes of one: filled with memory for all of
+    /// it, measured with memory for a part, from a cold start.
+    fn indexed(&self, desk: &mut Desk<'_, '_>, contender: Contender) -> Outcome {
+        let rows = plan::indexed_rows(self.request.size, self.request.scale);
+        let whole = plan::memory(None, rows * plan::INDEXED_ROW_BYTES);
+        let options = self.options(contender, whole, Durability::Buffered);
+        let server = self.start(contender, whole, &options)?;
+        indexed::fill(&server, contender, rows)?;
+        wait_for_rest(&server, contender, &desk.console.err)?;
+        server.stop()?;
+        forget(&self.files(contender))?;
+        let memory = plan::indexed_memory(rows);
+        let options = self.options(contender, memory, Durability::Synced);
+        let server = self.start(contender, memory, &options)?;
+        let socket = &server.socket;
+        for name in [INDEXED_INSERT, INDEXED_UPDATE] {
+            let work = Work {
+                contender,
+                name,
+                kinds: &["write"],
+                options: &options,
+            };
+            let body = |lane: &mut Lane<'_>| match name {
+                INDEXED_INSERT => indexed::insert(socket, lane),
+                _ => indexed::update(socket, rows, lane),
+            };
+            desk.measure(&server, &work, &self.course(), &body)?;
+            let group = memory.group_bytes.filter(|_| self.has_groups);
+            desk.note_last([
+                ("rows".into(), rows.to_string()),
+                ("cache_bytes".into(), memory.cache_bytes.to_string()),
+                (
+                    "group_bytes".into(),
+                    group.map_or("none".into(), |bytes| bytes.to_string()),
+                ),
+            ]);
+            desk.tell_last()?;
+        }
         server.stop()
     }
 }

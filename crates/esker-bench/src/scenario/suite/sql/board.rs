@@ -6,7 +6,8 @@ use crate::report::record::{Measurement, Verdict};
 use crate::scenario::suite::review_goals::{Board, field, p50, p95, p99, rate};
 use crate::scenario::suite::sql::contender::Contender;
 use crate::scenario::suite::sql::plan::{
-    CHOICES, COMMIT, COMMIT_BINLOG, DISK_SHARE, INSERT, LOAD, MIX, SHARES, read_line, share_text,
+    CHOICES, COMMIT, COMMIT_BINLOG, DISK_SHARE, INDEXED_INSERT, INDEXED_UPDATE, INSERT, LOAD, MIX,
+    SHARES, read_line, share_text,
 };
 use crate::table::Table;
 
@@ -62,6 +63,10 @@ fn goals() -> Vec<Goal> {
         Goal::new(COMMIT_BINLOG, Rivals::Innodb, 1.0),
         Goal::new(MIX, Rivals::All, 1.0),
     ];
+    for line in [INDEXED_INSERT, INDEXED_UPDATE] {
+        goals.push(Goal::new(line, Rivals::Innodb, 5.0));
+        goals.push(Goal::new(line, Rivals::Myrocks, 1.2));
+    }
     // Of 0.9 of raw nothing is asked: there everybody has nearly all in memory.
     for (share, least) in [(SHARES[0], 1.1), (SHARES[2], 3.0), (SHARES[3], 5.0)] {
         let lines = CHOICES.map(|(choice, _)| read_line(choice, share));
@@ -147,6 +152,8 @@ pub fn written_table(board: &Board<'_>) -> String {
         "with binlog/s",
         "read-write tx/s",
         "p95",
+        "indexed inserts/s",
+        "updates/s",
     ]);
     for (place, engine) in board.engines.iter().enumerate() {
         let share = board.median(LOAD, place, |one| field(one, DISK_SHARE));
@@ -155,6 +162,9 @@ pub fn written_table(board: &Board<'_>) -> String {
             cells.push(text(board.median(line, place, rate), quantity::rate));
         }
         cells.push(text(board.median(MIX, place, p95), quantity::nanos));
+        for line in [INDEXED_INSERT, INDEXED_UPDATE] {
+            cells.push(text(board.median(line, place, rate), quantity::rate));
+        }
         table.add(cells);
     }
     table.text()

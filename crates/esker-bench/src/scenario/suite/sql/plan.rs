@@ -41,6 +41,8 @@ pub enum Line {
     Commits,
     /// sysbench's `oltp_read_write`: 18 statements in a transaction, in memory
     Mix,
+    /// Inserts into a table with three more indexes, larger than memory, and updates of one of them
+    Indexed,
 }
 
 /// Name of the load in the record.
@@ -57,6 +59,15 @@ pub const COMMIT_BINLOG: &str = "sql-commit-binlog";
 
 /// Name of the mixed transactions in the record.
 pub const MIX: &str = "sql-read-write";
+
+/// Name of inserts into a table with three more indexes in the record.
+pub const INDEXED_INSERT: &str = "sql-insert-indexed";
+
+/// Name of updates of a column that has an index in the record.
+pub const INDEXED_UPDATE: &str = "sql-update-indexed";
+
+/// Bytes of a row of that table: its columns, and those of each index once more.
+pub const INDEXED_ROW_BYTES: u64 = 200;
 
 /// Field of the load: bytes on the medium for each raw byte.
 pub const DISK_SHARE: &str = "disk_share";
@@ -112,6 +123,17 @@ pub fn millis(size: Size, scale: f64) -> u64 {
 pub fn mix_rows(size: Size, scale: f64) -> u64 {
     let rows = size.pick(20_000.0, 200_000.0, 2_000_000.0);
     ((rows * scale.min(1.0)) as u64).max(500)
+}
+
+/// Rows of the table with three more indexes, before any is added.
+pub fn indexed_rows(size: Size, scale: f64) -> u64 {
+    let rows = size.pick(800_000.0, 5_000_000.0, 50_000_000.0);
+    ((rows * scale.min(1.0)) as u64).max(500)
+}
+
+/// The memory of that table's servers: the least share, so that most of it lies on the disk.
+pub fn indexed_memory(rows: u64) -> Memory {
+    memory(SHARES[3], rows * INDEXED_ROW_BYTES)
 }
 
 /// The name of reads in the record.

@@ -24,6 +24,9 @@ Lines:
   inserts   16 connections, a row a transaction, which survives the end of the server
   commits   the same surviving a power cut, with the binary log off and on
   mix       sysbench's oltp_read_write over a table of its own: 18 statements a transaction
+  indexed   rows one by one into a table that has three more indexes, one of them unique, and is
+            larger than memory (0.22 of it); then updates of a column that has an index. Each is a
+            transaction that survives a power cut, and keys are in no order
 
 What is to be read with care:
   - Clients and servers share the processors, and the server's own work is most of a warm read:

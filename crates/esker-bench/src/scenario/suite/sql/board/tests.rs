@@ -35,12 +35,17 @@ fn a_goal_names_the_better_of_its_rivals() {
         measured(&line, Contender::Esker, 400.0, 30),
         measured(&line, Contender::Innodb, 100.0, 40),
         measured(&line, Contender::MyrocksZstd, 200.0, 20),
+        measured(INDEXED_UPDATE, Contender::Esker, 130.0, 1),
+        measured(INDEXED_UPDATE, Contender::Innodb, 100.0, 1),
+        measured(INDEXED_UPDATE, Contender::MyrocksLz4, 100.0, 1),
     ];
     let verdicts = judge(&board(&all, &Contender::ALL));
     let expected = [
         (LOAD, "1.5 × InnoDB", true),
         (LOAD, "1 × MyRocks zstd", false),
         ("on disk", "0.30 × the raw text at most", true),
+        (INDEXED_UPDATE, "5 × InnoDB", false),
+        (INDEXED_UPDATE, "1.2 × MyRocks lz4", true),
         (&line, "3 × MyRocks zstd", false),
         (&line, "p99 ≤ 1 × MyRocks zstd", false),
     ];

@@ -32,3 +32,16 @@ fn lines_have_names_of_their_own() {
     names.dedup();
     assert_eq!(names.len(), 8);
 }
+
+#[test]
+fn the_table_with_more_indexes_is_larger_than_its_memory() {
+    for size in Size::ALL {
+        let rows = indexed_rows(size, 1.0);
+        let memory = indexed_memory(rows);
+        assert!(memory.cache_bytes > CACHE_BYTES_MIN, "{memory:?}");
+        assert!(
+            rows * INDEXED_ROW_BYTES > 4 * memory.cache_bytes,
+            "{memory:?}"
+        );
+    }
+}

@@ -29,6 +29,7 @@ fn help_names_every_line_and_the_way_to_run_it() {
         "inserts ",
         "commits ",
         "mix ",
+        "indexed ",
         "make reviews-sql",
         "--engine",
     ] {
