@@ -1,7 +1,8 @@
 //! Nodes of a cluster as processes on this machine: one of them, or several.
 //!
 //! `drawn` draws the numbers that a process needs to be told from others, `invitation` says how
-//! clients reach a node, `serve` runs one. `roster` is which nodes a cluster of this machine has,
+//! clients reach a node, `serve` runs one, `recover_meta` has one that is stopped go on without the
+//! others. `roster` is which nodes a cluster of this machine has,
 //! `process` which process runs each, `removed` which of them the cluster has let go of, `nodes`
 //! starts and ends them, and `cluster` is the command.
 //! `ports` finds free ports for them, `pause` waits for what nobody tells.
@@ -16,5 +17,6 @@ mod roster;
 mod process;
 mod removed;
 mod nodes;
+mod recover_meta;
 pub mod serve;
 pub mod cluster;

@@ -21,6 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::out::Out;
 use crate::serving::drawn::draw;
 use crate::serving::invitation;
+use crate::serving::recover_meta::recover;
 
 /// How long a node may take until it serves before it says so: a vote takes two seconds at most.
 const SERVING_MAX: Duration = Duration::from_secs(10);
@@ -46,6 +47,8 @@ Examples:
   esker serve --set memory_limit=1GiB        one setting; engine.NAME is one of the engine
   esker serve --dir b --meta-port 0 --data-port 0 --peer-port 34702 --join 127.0.0.1:34701
                                              a further node, which joins the first
+  esker serve --dir b --recover-meta         what a stopped node has of a meta service of which most
+                                             nodes are lost; with --accept-loss it goes on with it
 
 With --json, one line on standard output says where it listens, once it serves. Log lines go to
 standard error. It ends with 0 when it was stopped, 1 when it could not start or go on.")]
@@ -72,6 +75,14 @@ pub struct Serve {
     /// others by them if they are not where they were
     #[arg(long, value_name = "HOST:PORT,…")]
     join: Option<String>,
+    /// Look at what this node, which is stopped, has of a meta service that has lost most of its
+    /// replicas, and end
+    #[arg(long, conflicts_with = "print_config")]
+    recover_meta: bool,
+    /// With --recover-meta: it goes on with what this node has, and all other replicas of the meta
+    /// service are given up, for ever
+    #[arg(long, requires = "recover_meta")]
+    accept_loss: bool,
 }
 
 /// Runs a node until Ctrl-C, `kill`, or a fault.
@@ -82,9 +93,13 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
     }
     let interrupt = Interrupt::watch()?;
     survive_file_limits()?;
-    let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", millis(unix_ms())));
     let settings = &config.settings;
-    let started = Node::start(&Env::real(BACKGROUND_THREADS), settings, (draw(), log));
+    let env = Env::real(BACKGROUND_THREADS);
+    if args.recover_meta {
+        return recover(&env, settings, shared.json, args.accept_loss);
+    }
+    let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", millis(unix_ms())));
+    let started = Node::start(&env, settings, (draw(), log));
     let node = started.map_err(|StartError(why)| Failure::failed(why))?;
     if !node.wait_until_serving(SERVING_MAX) && !interrupt.is_raised() {
         remark!(

@@ -48,6 +48,7 @@ mod cluster_disk;
 mod cluster_examples;
 mod cluster_nodes;
 mod cluster_recover;
+mod cluster_meta_lost;
 mod cluster_watch;
 mod service_scenario;
 mod nemesis;

@@ -128,6 +128,9 @@ impl State {
             Deed::NoteRecovered { groups } => {
                 Ok(change_recoveries::note_recovered(self, groups, touched))
             }
+            Deed::RecoverMeta { epoch } => {
+                change_recoveries::recover_meta(self, *epoch, unix_ms, touched)
+            }
             Deed::CreateTable { table } => change_tables::create(self, table, unix_ms, touched),
             deed => change_tables::act(self, deed, unix_ms, touched),
         }

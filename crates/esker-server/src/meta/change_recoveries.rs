@@ -2,12 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use esker_raft::{GroupId, ReplicaId};
+use esker_raft::{GroupId, NodeId, ReplicaId};
 
+use crate::meta::change_nodes::begun;
 use crate::meta::command::Recover;
-use crate::meta::ids::META;
+use crate::meta::epoch::Epoch;
+use crate::meta::ids::{META, TableId};
+use crate::meta::limits::{
+    FORGOTTEN_NODES_MAX, FORGOTTEN_REPLICAS_MAX, FORGOTTEN_REVISIONS_MAX, FORGOTTEN_TABLES_MAX,
+};
 use crate::meta::outcome::{Cause, Outcome, Refusal};
-use crate::meta::rows::{PartitionRow, RecoveryRow};
+use crate::meta::rows::{EpochRow, PartitionRow, RecoveryRow};
 use crate::meta::state::State;
 use crate::meta::touched::{Result, Touched};
 
@@ -73,4 +78,52 @@ pub(crate) fn note_recovered(
         }
     }
     Outcome::Done
+}
+
+/// The meta group has gone on with one replica, which alone is wished. The lost ones may have given
+/// numbers in entries that are not here: those are left out, lest anything has one that another
+/// has. An epoch that is not later than this one changes nothing.
+pub(crate) fn recover_meta(
+    state: &mut State,
+    epoch: Epoch,
+    unix_ms: u64,
+    touched: &mut Touched,
+) -> Result {
+    if epoch <= state.epoch() {
+        return Ok(Outcome::Done);
+    }
+    let cluster = begun(state)?;
+    let (table, node) = (cluster.next_table, cluster.next_node);
+    cluster.next_table = TableId(table.0.saturating_add(FORGOTTEN_TABLES_MAX));
+    cluster.next_node = NodeId(node.0 + FORGOTTEN_NODES_MAX);
+    // Nodes may have been told more than is known here, and are to be told anew.
+    cluster.tables_revision += FORGOTTEN_REVISIONS_MAX;
+    cluster.nodes_revision += FORGOTTEN_REVISIONS_MAX;
+    let row = EpochRow {
+        epoch,
+        decided_ms: unix_ms,
+        tables_from: table,
+        tables_to: cluster.next_table,
+        nodes_from: node,
+        nodes_to: cluster.next_node,
+    };
+    touched.cluster();
+    state.epochs.insert(epoch.number, row);
+    touched.epoch(epoch.number);
+    for (group, row) in &mut state.partitions {
+        match *group == META {
+            true => {
+                *row = PartitionRow {
+                    version: row.version + 1,
+                    replica_max: row.replica_max.max(epoch.last.0),
+                    first: BTreeMap::new(),
+                    unmade: BTreeSet::new(),
+                    wished: BTreeMap::from([(epoch.base, epoch.node)]),
+                };
+            }
+            false => row.replica_max += FORGOTTEN_REPLICAS_MAX,
+        }
+        touched.partition(*group);
+    }
+    Ok(Outcome::Done)
 }

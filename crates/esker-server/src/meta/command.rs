@@ -1,7 +1,7 @@
 //! A change of the state, as an entry of the meta group's log says it.
 //!
 //! The number of the layout (u8: 1; 2 of [`Deed::LeaveNode`]; 3 of
-//! [`Deed::Recover`] and [`Deed::NoteRecovered`]), then [`Command`] as `codec.rs`
+//! [`Deed::Recover`] and [`Deed::NoteRecovered`]; 4 of [`Deed::RecoverMeta`]), then [`Command`] as `codec.rs`
 //! writes it. Time and whatever only the leader knows are in it, so that every replica comes to the
 //! same state. A new deed, or a new field, raises the number of the layout: whoever does not know
 //! it must stop.
@@ -12,12 +12,14 @@ use esker_raft::codec::{DecodeError, Reader};
 use esker_raft::{GroupId, NodeId, ReplicaId};
 
 use crate::meta::codec::{choices, decode, encode, fields};
+use crate::meta::epoch::Epoch;
 use crate::meta::ids::{ClusterId, TableId};
 use crate::meta::limits::COMMAND_BYTES_MAX;
 use crate::meta::rows::{Addresses, Level};
 
-/// The newest layout: 2 has the deed by which a node leaves, 3 those of recovery.
-pub const VERSION: u8 = 3;
+/// The newest layout: 2 has the deed by which a node leaves, 3 those of recovery, 4 that of meta's
+/// own.
+pub const VERSION: u8 = 4;
 
 fields! {
     /// A change, and when it was proposed.
@@ -147,6 +149,8 @@ choices! {
         18 => Recover { /** How. */ recover: Recover, },
         /// These groups have gone on, with that replica.
         19 => NoteRecovered { /** The groups. */ groups: Vec<(GroupId, ReplicaId)>, },
+        /// The meta group itself has gone on so.
+        20 => RecoverMeta { /** With which replica. */ epoch: Epoch, },
         /// The brain does more or less by itself.
         14 => SetLevel { /** The level. */ level: Level, },
         /// The meta group is to have more or fewer replicas.
@@ -190,6 +194,7 @@ impl Deed {
         match self {
             Deed::LeaveNode { .. } => 2,
             Deed::Recover { .. } | Deed::NoteRecovered { .. } => 3,
+            Deed::RecoverMeta { .. } => 4,
             _ => 1,
         }
     }

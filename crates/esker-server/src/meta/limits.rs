@@ -32,6 +32,9 @@ pub const REPORT_BYTES_MAX: usize = (2 << 20) - 1024;
 /// After a restart of all nobody leads for a while, and of all replicas of a node there is no room.
 pub const LEADERLESS_BYTES_MAX: usize = 256 << 10;
 
+/// Bytes of the fact that says which meta service a cluster has.
+pub const EPOCH_BYTES_MAX: usize = 64;
+
 /// Bytes of directives: all tables with their settings fit.
 pub const DIRECTIVES_BYTES_MAX: usize = 16 << 20;
 
@@ -78,6 +81,19 @@ pub const BALANCE_EVERY_GROUPS: usize = 8192;
 
 /// Seconds that a dropped table can be recalled, unless its end was told: a week, as in Pegasus.
 pub const RESERVE_S: u64 = 7 * 86_400;
+
+/// Ids of replicas of a group that a meta service which went on without its majority may have given
+/// and forgotten: so many are left out.
+pub const FORGOTTEN_REPLICAS_MAX: u64 = 1 << 12;
+
+/// The same of numbers of tables.
+pub const FORGOTTEN_TABLES_MAX: u32 = 1 << 12;
+
+/// The same of numbers of nodes, which people read.
+pub const FORGOTTEN_NODES_MAX: u64 = 100;
+
+/// The same of revisions of what nodes are told.
+pub const FORGOTTEN_REVISIONS_MAX: u64 = 1 << 20;
 
 /// Replicas of the meta group that are wished once there are nodes for them.
 pub const META_REPLICAS: u32 = 3;

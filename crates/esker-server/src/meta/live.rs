@@ -418,7 +418,7 @@ pub fn stranger(state: &State, live: &Live, report: &Report) -> Option<String> {
         ));
     }
     // A number that this state has not given yet: the state is the one that is behind.
-    if report.node >= cluster.next_node {
+    if report.node >= cluster.next_node || is_forgotten(state, report.node) {
         return None;
     }
     let Some(row) = state.nodes.get(&report.node) else {
@@ -433,6 +433,11 @@ pub fn stranger(state: &State, live: &Live, report: &Report) -> Option<String> {
         return Some(format!("node {node} was opened again elsewhere"));
     }
     None
+}
+
+/// Whether the node may have got its number by entries that are lost.
+fn is_forgotten(state: &State, node: NodeId) -> bool {
+    !state.nodes.contains_key(&node) && state.may_forget_node(node)
 }
 
 #[cfg(test)]

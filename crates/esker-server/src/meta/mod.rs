@@ -14,6 +14,7 @@
 pub mod limits;
 pub mod codec;
 pub mod ids;
+pub mod epoch;
 pub mod rows;
 pub mod outcome;
 pub mod settings;

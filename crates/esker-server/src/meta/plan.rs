@@ -98,7 +98,7 @@ fn gone(state: &State, live: &Live, reported: &ReplicaReport) -> Option<Directiv
     let (group, replica) = (reported.group, reported.replica);
     let table = PartitionId::of(group).table;
     let next_table = state.cluster.as_ref()?.next_table;
-    let was_given = table.0 > 0 && table < next_table;
+    let was_given = table.0 > 0 && table < next_table && !state.may_forget_table(table);
     if was_given && !state.tables.contains_key(&table) {
         let without = None;
         return Some(Directive::Destroy {

@@ -3,6 +3,7 @@
 //! | key | value |
 //! |---|---|
 //! | `c` | [`ClusterRow`] |
+//! | `e`, number of the epoch (u64, big-endian) | [`EpochRow`] |
 //! | `n`, number of the node (u64, big-endian) | [`NodeRow`] |
 //! | `p`, group (u64, big-endian) | [`PartitionRow`] |
 //! | `r`, group (u64, big-endian) | [`RecoveryRow`] |
@@ -17,6 +18,7 @@ use std::net::{SocketAddr, SocketAddrV4};
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
 use crate::meta::codec::{choices, fields};
+use crate::meta::epoch::Epoch;
 use crate::meta::ids::{ClusterId, TableId};
 
 /// The layout of all rows.
@@ -182,6 +184,26 @@ fields! {
     }
 }
 
+fields! {
+    /// That the meta group went on with one of its replicas. What it gave last is in entries that
+    /// may be lost with the others, so numbers were left out; who comes with one of them is not
+    /// known here, and not refused for that.
+    pub struct EpochRow {
+        /// With which.
+        pub epoch: Epoch,
+        /// When that was decided: milliseconds since 1970.
+        pub decided_ms: u64,
+        /// The first number of a table that was left out.
+        pub tables_from: TableId,
+        /// The first one behind those.
+        pub tables_to: TableId,
+        /// The first number of a node that was left out.
+        pub nodes_from: NodeId,
+        /// The first one behind those.
+        pub nodes_to: NodeId,
+    }
+}
+
 impl NodeRow {
     /// Whether its replicas are to move elsewhere.
     pub fn is_draining(&self) -> bool {
@@ -227,6 +249,11 @@ impl PartitionRow {
 /// The key of the cluster's row.
 pub fn cluster_key() -> Vec<u8> {
     b"c".to_vec()
+}
+
+/// The key of an epoch's row.
+pub fn epoch_key(number: u64) -> Vec<u8> {
+    [&b"e"[..], &number.to_be_bytes()].concat()
 }
 
 /// The key of a node's row.

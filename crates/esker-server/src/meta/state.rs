@@ -7,10 +7,11 @@ use esker_raft::codec::DecodeError;
 use esker_raft::{GroupId, NodeId, ReplicaId};
 
 use crate::meta::codec::{Field, decode, encode};
+use crate::meta::epoch::Epoch;
 use crate::meta::ids::{META, PartitionId, TableId};
 use crate::meta::rows::{
-    ClusterRow, NodeRow, PartitionRow, ROW_BYTES_MAX, RecoveryRow, TableRow, TableStatus, VERSION,
-    cluster_key, node_key, partition_key, recovery_key, table_key,
+    ClusterRow, EpochRow, NodeRow, PartitionRow, ROW_BYTES_MAX, RecoveryRow, TableRow, TableStatus,
+    VERSION, cluster_key, epoch_key, node_key, partition_key, recovery_key, table_key,
 };
 
 /// The tables, partitions and nodes of a cluster, and the cluster itself.
@@ -28,6 +29,8 @@ pub struct State {
     pub partitions: BTreeMap<GroupId, PartitionRow>,
     /// Of groups that went on without most of their voters, the last time.
     pub recoveries: BTreeMap<GroupId, RecoveryRow>,
+    /// How often the meta group itself went on so, each time.
+    pub epochs: BTreeMap<u64, EpochRow>,
 }
 
 /// What becomes of one row: its value from now on, or none if it goes.
@@ -100,6 +103,8 @@ impl State {
             .cluster
             .iter()
             .map(|row| (cluster_key(), encode(VERSION, row)));
+        let epochs = self.epochs.iter();
+        let epochs = epochs.map(|(number, row)| (epoch_key(*number), encode(VERSION, row)));
         let nodes = self.nodes.iter();
         let nodes = nodes.map(|(id, row)| (node_key(*id), encode(VERSION, row)));
         let partitions = self.partitions.iter();
@@ -109,6 +114,7 @@ impl State {
         let tables = self.tables.iter();
         let tables = tables.map(|(id, row)| (table_key(*id), encode(VERSION, row)));
         cluster
+            .chain(epochs)
             .chain(nodes)
             .chain(partitions)
             .chain(recoveries)
@@ -120,6 +126,7 @@ impl State {
     pub(crate) fn row(&self, key: Vec<u8>) -> RowChange {
         let value = match Key::of(&key) {
             Some(Key::Cluster) => self.cluster.as_ref().map(|row| encode(VERSION, row)),
+            Some(Key::Epoch(id)) => self.epochs.get(&id).map(|row| encode(VERSION, row)),
             Some(Key::Node(id)) => self.nodes.get(&id).map(|row| encode(VERSION, row)),
             Some(Key::Partition(id)) => self.partitions.get(&id).map(|row| encode(VERSION, row)),
             Some(Key::Recovery(id)) => self.recoveries.get(&id).map(|row| encode(VERSION, row)),
@@ -136,6 +143,7 @@ impl State {
         }
         match Key::of(key).ok_or_else(|| LoadError::Key(key.to_vec()))? {
             Key::Cluster => self.cluster = Some(row(key, value)?),
+            Key::Epoch(id) => drop(self.epochs.insert(id, row(key, value)?)),
             Key::Node(id) => drop(self.nodes.insert(id, row(key, value)?)),
             Key::Partition(id) => drop(self.partitions.insert(id, row(key, value)?)),
             Key::Recovery(id) => drop(self.recoveries.insert(id, row(key, value)?)),
@@ -169,6 +177,25 @@ impl State {
     pub fn is_lost(&self, group: GroupId, replica: ReplicaId) -> bool {
         let recovery = self.recoveries.get(&group);
         recovery.is_some_and(|row| row.is_lost(replica))
+    }
+
+    /// Which meta service this is.
+    pub fn epoch(&self) -> Epoch {
+        let last = self.epochs.last_key_value();
+        last.map(|(_, row)| row.epoch).unwrap_or_default()
+    }
+
+    /// Whether a table of that number may have been given by a meta service of before, in entries
+    /// that are lost.
+    pub fn may_forget_table(&self, table: TableId) -> bool {
+        let mut epochs = self.epochs.values();
+        epochs.any(|row| (row.tables_from..row.tables_to).contains(&table))
+    }
+
+    /// The same of a node.
+    pub fn may_forget_node(&self, node: NodeId) -> bool {
+        let mut epochs = self.epochs.values();
+        epochs.any(|row| (row.nodes_from..row.nodes_to).contains(&node))
     }
 
     /// Where a node stands for its neighbours.
@@ -225,6 +252,7 @@ impl State {
 /// A key taken apart.
 enum Key {
     Cluster,
+    Epoch(u64),
     Node(NodeId),
     Partition(GroupId),
     Recovery(GroupId),
@@ -237,6 +265,7 @@ impl Key {
         let long = || Some(u64::from_be_bytes(number.try_into().ok()?));
         match kind {
             b'c' if number.is_empty() => Some(Key::Cluster),
+            b'e' => long().map(Key::Epoch),
             b'n' => long().map(NodeId).map(Key::Node),
             b'p' => long().map(GroupId).map(Key::Partition),
             b'r' => long().map(GroupId).map(Key::Recovery),

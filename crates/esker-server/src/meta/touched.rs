@@ -6,7 +6,7 @@ use esker_raft::{GroupId, NodeId};
 
 use crate::meta::ids::TableId;
 use crate::meta::outcome::{Outcome, Refusal};
-use crate::meta::rows::{cluster_key, node_key, partition_key, recovery_key, table_key};
+use crate::meta::rows::{cluster_key, epoch_key, node_key, partition_key, recovery_key, table_key};
 use crate::meta::state::{RowChange, State};
 
 /// What came of a deed. A refused one has touched nothing.
@@ -23,6 +23,10 @@ impl Touched {
 
     pub(crate) fn partition(&mut self, group: GroupId) {
         self.0.insert(partition_key(group));
+    }
+
+    pub(crate) fn epoch(&mut self, number: u64) {
+        self.0.insert(epoch_key(number));
     }
 
     pub(crate) fn recovery(&mut self, group: GroupId) {

@@ -135,7 +135,7 @@ fn begin_one(stages: &mut Stages, again: Again) -> Begun {
     // Its group may have gone on without it while the node was away: meta says so, or frees it.
     // Of the group of meta itself nobody could.
     if member.group != META {
-        stages.consensus.shard.hold(member.group);
+        stages.hold(member.group);
     }
     Ok((again.keyspace, again.durable))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker::internals::env::fs::DirLock;
 use esker::{Db, Result};
-use esker_raft::{Member, NodeId};
+use esker_raft::{GroupId, Member, NodeId};
 
 use crate::node::applying::{Applied, Applying};
 use crate::node::ask::Ask;
@@ -120,6 +120,11 @@ impl Stages {
         let begin = self.applying.create(create)?;
         self.consensus.ask(Ask::Begin(begin), now);
         Ok(())
+    }
+
+    /// The replica of that group here takes no part before it is freed.
+    pub fn hold(&mut self, group: GroupId) {
+        self.consensus.shard.hold(group);
     }
 
     /// Destroys a replica here, for good. May be said again.

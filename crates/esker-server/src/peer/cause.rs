@@ -29,6 +29,8 @@ pub enum PeerCause {
     Holder,
     /// An earlier process of that number may live still.
     EarlierLives,
+    /// It knows of another meta service.
+    OtherEpoch,
     /// It refused, for a reason that this version does not know.
     Refused,
     /// It had more than one connection, and this was the oldest.
@@ -99,7 +101,11 @@ impl From<std::io::Error> for Ended {
 
 impl From<Stranger> for Ended {
     fn from(stranger: Stranger) -> Ended {
-        Ended::new(Reason::from(stranger).into(), stranger)
+        let cause = match stranger {
+            Stranger::OtherEpoch(_) => PeerCause::OtherEpoch,
+            _ => Reason::from(stranger).into(),
+        };
+        Ended::new(cause, stranger)
     }
 }
 

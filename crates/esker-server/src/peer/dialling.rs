@@ -231,6 +231,7 @@ async fn dial(opening: &LinkOpening) -> Result<Connection, Ended> {
         speaker: opening.registry.myself(),
         wants: opening.node,
         origin: opening.registry.origin(),
+        epoch: opening.registry.epoch(),
     };
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Hello, 0, &greeting.encode());

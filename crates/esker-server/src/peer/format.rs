@@ -13,8 +13,8 @@
 //!
 //! | kind | who sends it | payload, and its greatest length |
 //! |---|---|---|
-//! | 1 hello | dialler, first | a greeting: 198 |
-//! | 2 welcome | listener, first | a greeting: 198 |
+//! | 1 hello | dialler, first | a greeting: 238 |
+//! | 2 welcome | listener, first | a greeting: 238 |
 //! | 3 refusal | listener, instead | why: 500 |
 //! | 4 raft | dialler | a frame of `esker_raft`: 16 MiB |
 //! | 5 ask | dialler | as `ask.rs` has it: 2 MiB |
@@ -26,7 +26,7 @@
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
 //! | 0 | 8 | bytes | `ESKRPEER` |
-//! | 8 | 4 | u32 | version: 2 |
+//! | 8 | 4 | u32 | version: 3 |
 //! | 12 | 8 | u64 | cluster; 0 for one who belongs to none yet |
 //! | 20 | 8 | u64 | node that speaks; 0 for one who has no number yet |
 //! | 28 | 8 | u64 | its incarnation: how often its directory was opened |
@@ -35,6 +35,7 @@
 //! | 52 | 16 | bytes | where the speaker listens for nodes: IPv6, or IPv4 mapped into it |
 //! | 68 | 2 | u16 | the port of that; 0 for one who does not say it |
 //! | 70 | 8 × 16 | u64 | as at 36, of the processes before it, the last one first; 0: unknown |
+//! | 198 | 8 × 5 | u64 | number, drawn, base, node, last of the meta service (`meta/epoch.rs`) |
 //!
 //! A refusal:
 //!
@@ -57,22 +58,24 @@
 //!
 //! Integers are little-endian. Valid if and only if the kind is known, the bytes that are 0 are 0,
 //! the length is no greater than that of its kind, the number is 0 where it must be and not 0 where
-//! it must not, and the checksum is that of the bytes. A greeting has 198 bytes, that magic and
-//! that version, its speaker has a number if and only if it has a cluster, and no address without a
-//! port. A refusal has a byte at least.
+//! it must not, and the checksum is that of the bytes. A greeting has 238 bytes, that magic and
+//! that version, its speaker has a number if and only if it has a cluster, no address without a
+//! port, and an epoch that is sound. A refusal has a byte at least.
 
 use std::fmt;
 use std::net::{Ipv6Addr, SocketAddr};
 
+use esker_raft::{NodeId, ReplicaId};
 use esker_rpc::codec::Incoming;
 
+use crate::meta::epoch::Epoch;
 use crate::node::limits::LINEAGE;
 
 /// Bytes before the payload.
 pub const HEAD_BYTES: usize = 20;
 
 /// Bytes of a greeting.
-pub const GREETING_BYTES: usize = LINEAGE_FROM + 8 * LINEAGE;
+pub const GREETING_BYTES: usize = EPOCH_FROM + 8 * 5;
 
 /// Most bytes of a refusal.
 pub const REFUSAL_BYTES_MAX: usize = 500;
@@ -87,9 +90,11 @@ pub const ANSWER_BYTES_MAX: usize = 34 << 20;
 pub const RAFT_BYTES_MAX: usize = 16 << 20;
 
 const MAGIC: [u8; 8] = *b"ESKRPEER";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const LINEAGE_FROM: usize = 70;
+
+const EPOCH_FROM: usize = LINEAGE_FROM + 8 * LINEAGE;
 
 const CHECKED_FROM: usize = 8;
 
@@ -325,6 +330,8 @@ pub struct Greeting {
     pub wants: u64,
     /// Where the speaker is reached, and who came before it.
     pub origin: Origin,
+    /// The meta service that it knows of.
+    pub epoch: Epoch,
 }
 
 impl Greeting {
@@ -343,7 +350,15 @@ impl Greeting {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         put_address(&mut bytes, self.origin.address);
-        for number in self.origin.before {
+        let epoch = &self.epoch;
+        let epoch = [
+            epoch.number,
+            epoch.drawn,
+            epoch.base.0,
+            epoch.node.0,
+            epoch.last.0,
+        ];
+        for number in self.origin.before.into_iter().chain(epoch) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         assert_eq!(bytes.len(), GREETING_BYTES);
@@ -376,10 +391,23 @@ impl Greeting {
             return Err(PeerError::Payload("greeting"));
         }
         let before = std::array::from_fn(|at| long(bytes, LINEAGE_FROM + 8 * at));
+        let [number, drawn, base, node, last] =
+            std::array::from_fn(|at| long(bytes, EPOCH_FROM + 8 * at));
+        let epoch = Epoch {
+            number,
+            drawn,
+            base: ReplicaId(base),
+            node: NodeId(node),
+            last: ReplicaId(last),
+        };
+        if !epoch.is_sound() {
+            return Err(PeerError::Payload("greeting"));
+        }
         Ok(Greeting {
             speaker,
             wants: long(bytes, 44),
             origin: Origin { address, before },
+            epoch,
         })
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use esker_rpc::error::ErrorCode;
 
 use crate::log_lines::LogLines;
+use crate::meta::epoch::Epoch;
 use crate::peer::ask::{Answer, Ask, Asker};
 use crate::peer::format::{ASK_BYTES_MAX, RAFT_BYTES_MAX};
 use crate::peer::link::{Link, LinkOpening, LinkSettings};
@@ -129,6 +130,21 @@ impl Links {
     /// As [`Registry::ousted`].
     pub fn ousted(&self) -> Option<String> {
         self.registry.ousted()
+    }
+
+    /// As [`Registry::epoch`].
+    pub fn epoch(&self) -> Epoch {
+        self.registry.epoch()
+    }
+
+    /// As [`Registry::later_epoch`].
+    pub fn later_epoch(&self) -> Option<Epoch> {
+        self.registry.later_epoch()
+    }
+
+    /// As [`Registry::set_epoch`].
+    pub fn set_epoch(&self, epoch: Epoch) {
+        self.registry.set_epoch(epoch);
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Link>> {

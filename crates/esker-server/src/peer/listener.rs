@@ -26,7 +26,7 @@ use crate::peer::format::{
     put_frame,
 };
 use crate::peer::places::Places;
-use crate::peer::registry::Registry;
+use crate::peer::registry::{Registry, Stranger};
 
 /// How long nothing is accepted after the machine had no connection to give.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
@@ -239,15 +239,17 @@ async fn greet<S>(
     let mut bytes = Vec::new();
     let refused = match Greeting::decode(&frame.payload) {
         Ok(greeting) => match door.registry.admit(&greeting) {
-            Ok(()) => {
+            // One that knows of another meta service is told of this one, and left.
+            admitted @ (Ok(()) | Err(Stranger::OtherEpoch(_))) => {
                 let welcome = Greeting {
                     speaker: door.registry.myself(),
                     wants: greeting.speaker.node,
                     origin: door.registry.origin(),
+                    epoch: door.registry.epoch(),
                 };
                 put_frame(&mut bytes, Kind::Welcome, 0, &welcome.encode());
                 stream.write_all(&bytes).await?;
-                return Ok(greeting.speaker);
+                return admitted.map(|()| greeting.speaker).map_err(Ended::from);
             }
             Err(stranger) => (Reason::from(stranger), Ended::from(stranger)),
         },

@@ -13,6 +13,10 @@
 //!   directories have parted, and whoever comes second is refused.
 //! - A node that meets its own number met a copy of itself.
 //!
+//! Nodes that know of two meta services, of which one lost its majority (`meta/epoch.rs`), greet
+//! and part: the one that knows of the earlier one is told so ([`Registry::later_epoch`]), and comes
+//! again when it has let go of that.
+//!
 //! Who is refused so is to stop ([`Registry::ousted`]). What is not found out: a copy that is
 //! opened while nobody here hears the original, because that one has ended, hangs, or was cut off.
 
@@ -24,6 +28,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::meta::epoch::Epoch;
 use crate::peer::format::{Greeting, Origin, Reason, Refusal, Speaker};
 
 /// Nodes that are remembered at most: a stranger on loopback may invent numbers.
@@ -55,6 +60,8 @@ pub enum Stranger {
     Parted(u64),
     /// More nodes than there can be have spoken.
     TooMany,
+    /// It knows of another meta service.
+    OtherEpoch(Epoch),
 }
 
 impl fmt::Display for Stranger {
@@ -89,6 +96,7 @@ impl fmt::Display for Stranger {
                  a copy of the other"
             ),
             Stranger::TooMany => out.write_str("too many nodes have spoken"),
+            Stranger::OtherEpoch(epoch) => write!(out, "it knows of {epoch}"),
         }
     }
 }
@@ -104,6 +112,8 @@ impl From<Stranger> for Reason {
             Stranger::EarlierLives(_) => Reason::EarlierLives,
             Stranger::Parted(_) => Reason::Parted,
             Stranger::TooMany => Reason::TooMany,
+            // It is not refused: it is greeted, and left.
+            Stranger::OtherEpoch(_) => Reason::Other,
         }
     }
 }
@@ -113,6 +123,8 @@ impl From<Stranger> for Reason {
 struct Holder {
     incarnation: u64,
     instance: u64,
+    /// The meta service that it knew of when it spoke last.
+    epoch: Epoch,
     /// Where it listens.
     address: Option<SocketAddr>,
     /// Connections to it and from it that stand.
@@ -131,6 +143,14 @@ pub struct Registry {
     /// By node. Taken last.
     seen: Mutex<BTreeMap<u64, Holder>>,
     ousted: Mutex<Option<String>>,
+    epochs: Mutex<Epochs>,
+}
+
+/// The meta service that this node says it knows of, and the latest that others have said.
+#[derive(Clone, Copy, Debug, Default)]
+struct Epochs {
+    own: Epoch,
+    latest: Epoch,
 }
 
 impl Registry {
@@ -146,7 +166,25 @@ impl Registry {
             origin,
             seen: Mutex::default(),
             ousted: Mutex::default(),
+            epochs: Mutex::default(),
         }
+    }
+
+    /// From now on this node says that it knows of that meta service, and converses with those only
+    /// that do.
+    pub fn set_epoch(&self, epoch: Epoch) {
+        self.epochs().own = epoch;
+    }
+
+    /// The meta service that this node says it knows of.
+    pub fn epoch(&self) -> Epoch {
+        self.epochs().own
+    }
+
+    /// A later one than that, if a node has said one.
+    pub fn later_epoch(&self) -> Option<Epoch> {
+        let epochs = *self.epochs();
+        (epochs.latest > epochs.own).then_some(epochs.latest)
     }
 
     /// Who this node is.
@@ -207,7 +245,7 @@ impl Registry {
         if speaker.cluster != myself.cluster {
             return Err(Stranger::OtherCluster(speaker.cluster));
         }
-        self.note(speaker, &greeting.origin)
+        self.note(greeting)
     }
 
     /// Whether whoever answered this node's greeting, which wanted `wanted`, is that node.
@@ -220,7 +258,7 @@ impl Registry {
         if myself.cluster != 0 && speaker.cluster != myself.cluster {
             return Err(Stranger::OtherCluster(speaker.cluster));
         }
-        self.note(speaker, &welcome.origin)
+        self.note(welcome)
     }
 
     /// Whether `speaker` is still the one that holds its number.
@@ -229,8 +267,10 @@ impl Registry {
         if speaker.node == myself.node {
             return speaker.node == 0 || speaker.instance == myself.instance;
         }
+        let epoch = self.epoch();
         let seen = self.lock();
-        speaker.node == 0 || seen.get(&speaker.node).is_some_and(|it| it.is(speaker))
+        let is_it = |it: &Holder| it.is(speaker) && (it.epoch == epoch || myself.node == 0);
+        speaker.node == 0 || seen.get(&speaker.node).is_some_and(is_it)
     }
 
     /// Something came from `speaker`. Whether it is still the one that holds its number.
@@ -246,8 +286,25 @@ impl Registry {
         self.is_current(speaker)
     }
 
-    fn note(&self, speaker: &Speaker, origin: &Origin) -> Result<(), Stranger> {
-        let myself = self.myself();
+    fn note(&self, greeting: &Greeting) -> Result<(), Stranger> {
+        let (myself, speaker) = (self.myself(), &greeting.speaker);
+        self.hold(greeting)?;
+        // Whoever has no number yet knows of no meta service, and is to be told one.
+        if speaker.node == myself.node || myself.node == 0 {
+            return Ok(());
+        }
+        // Only now: a copy of a directory has no word in this.
+        let mut epochs = self.epochs();
+        epochs.latest = epochs.latest.max(greeting.epoch);
+        match greeting.epoch == epochs.own {
+            true => Ok(()),
+            false => Err(Stranger::OtherEpoch(greeting.epoch)),
+        }
+    }
+
+    /// Whether whoever says so holds its number.
+    fn hold(&self, greeting: &Greeting) -> Result<(), Stranger> {
+        let (myself, speaker, origin) = (self.myself(), &greeting.speaker, &greeting.origin);
         if speaker.node == myself.node {
             return match speaker.instance == myself.instance {
                 // It has dialled its own address, as one of those it was told to ask.
@@ -262,6 +319,7 @@ impl Registry {
         let new = Holder {
             incarnation: speaker.incarnation,
             instance: speaker.instance,
+            epoch: greeting.epoch,
             address: origin.address,
             standing: 0,
             rival: None,
@@ -273,11 +331,16 @@ impl Registry {
         };
         if holder.is(speaker) {
             holder.address = origin.address.or(holder.address);
+            holder.epoch = greeting.epoch;
             return Ok(());
         }
         holder.yields_to(speaker, origin)?;
         *holder = new;
         Ok(())
+    }
+
+    fn epochs(&self) -> MutexGuard<'_, Epochs> {
+        self.epochs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, speaker: &Speaker, counted: impl FnOnce(usize) -> usize) {

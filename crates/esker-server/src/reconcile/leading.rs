@@ -15,6 +15,7 @@ use crate::meta::admin::{self, Decision, Memory, answer, answered, is_being_made
 use crate::meta::balance::due;
 use crate::meta::command::{Command, Deed, NewNode};
 use crate::meta::directive::encode_directives;
+use crate::meta::epoch::Epoch;
 use crate::meta::ids::META;
 use crate::meta::live::Live;
 use crate::meta::notices::Notices;
@@ -114,6 +115,9 @@ pub struct Leading {
     notices: Notices,
     /// What begins a new cluster, on the node that founds it.
     founding: Option<Deed>,
+    /// The meta service that there is to be. Until the state says so, whoever leads with it tells
+    /// nobody anything: it does not know what the others have given.
+    epoch: Epoch,
     out: Vec<Out>,
 }
 
@@ -124,6 +128,16 @@ impl Leading {
             founding,
             ..Leading::default()
         }
+    }
+
+    /// The meta group goes on in that epoch, without most of its voters.
+    pub fn go_on(&mut self, epoch: Epoch) {
+        self.epoch = epoch;
+    }
+
+    /// Whether the state here is that of the meta service that there is, and as new as any.
+    fn is_ready(&self, state: &State) -> bool {
+        self.is_current && state.epoch() >= self.epoch
     }
 
     /// Who leads the meta group, as far as the replica here knows; whether that is this node.
@@ -163,12 +177,14 @@ impl Leading {
         (state, now): (&State, Now),
         draw: &mut dyn FnMut() -> RequestId,
     ) {
-        let has_room = self.has_room();
+        let (has_room, is_ready) = (self.has_room(), self.is_ready(state));
         let told = match &mut self.live {
             None => Told::NotLeader(self.leader),
-            Some(_) if !self.is_current => {
-                // Its own report is what comes first: nobody waits for the next tick.
-                self.look_current(draw);
+            Some(_) if !is_ready => {
+                if !self.is_current {
+                    // Its own report is what comes first: nobody waits for the next tick.
+                    self.look_current(draw);
+                }
                 Told::Directives(encode_directives(&[]))
             }
             Some(live) => {
@@ -191,7 +207,8 @@ impl Leading {
         let Some(live) = self.live.as_ref() else {
             return Told::NotLeader(self.leader);
         };
-        let mut told = match self.is_current {
+        let is_ready = self.is_ready(state);
+        let mut told = match is_ready {
             true => directives(state, live, report),
             false => Vec::new(),
         };
@@ -202,7 +219,7 @@ impl Leading {
             };
             matches!(call, MetaCall::RecoverTable(_))
         };
-        if self.is_current && !self.waits.values().any(is_recovery) {
+        if is_ready && !self.waits.values().any(is_recovery) {
             told.extend(freed(state, live, report));
         }
         Told::Directives(encode_directives(&told))
@@ -232,6 +249,9 @@ impl Leading {
             _ => return,
         };
         let unix_ms = now.unix_us / US_PER_MS;
+        if state.epoch() < self.epoch {
+            return self.tell(id, turned_away(&call, ErrorCode::Busy));
+        }
         let command = match (&call, &mut self.live) {
             (_, None) => return self.tell(id, Told::NotLeader(self.leader)),
             (Call::Admin(asked), Some(live)) => match answer(state, live, asked, unix_ms) {
@@ -313,14 +333,17 @@ impl Leading {
             // Nobody is heard before, so nobody was watched either.
             return self.look_current(draw);
         }
-        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        live.pass(elapsed_ms);
+        if state.epoch() >= self.epoch {
+            let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+            live.pass(elapsed_ms);
+        }
         self.propose_due(state, now, draw);
     }
 
     /// What is new of the nodes, in lines for whoever runs this one.
     pub fn notices(&mut self, state: &State) -> Vec<(Level, String)> {
-        let Some(live) = self.live.as_ref().filter(|_| self.is_current) else {
+        let is_ready = self.is_ready(state);
+        let Some(live) = self.live.as_ref().filter(|_| is_ready) else {
             return Vec::new();
         };
         let lines = self.notices.look(state, live).into_iter();
@@ -376,6 +399,11 @@ impl Leading {
             (false, _) => Vec::new(),
             // The state refuses a second one.
             (true, Some(deed)) => vec![Command { unix_ms, deed }],
+            (true, None) if state.epoch() < self.epoch => {
+                let epoch = self.epoch;
+                let deed = Deed::RecoverMeta { epoch };
+                vec![Command { unix_ms, deed }]
+            }
             (true, None) => due(state, live, unix_ms),
         };
         for command in commands {

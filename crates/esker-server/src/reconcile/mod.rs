@@ -13,8 +13,10 @@ pub mod knowledge;
 pub mod reporting;
 pub mod doing;
 pub mod leading;
+pub mod succession;
 
 pub use doing::{Action, actions};
 pub use knowledge::Knowledge;
 pub use leading::{CallId, Leading, Out, Told};
 pub use reporting::{Home, Reporter, Space};
+pub use succession::{Due, Succession};

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::log_lines::{Level, LogLines};
 use crate::meta::directive::{KnownNode, decode_directives};
+use crate::meta::epoch;
 use crate::meta::ids::{META, PartitionId, ReplicaName};
 use crate::meta::report::Report;
 use crate::meta::state::State;
@@ -20,7 +21,8 @@ use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
 use crate::peer::link::Link;
 use crate::peer::links::Links;
 use crate::reconcile::{
-    Action, CallId, Knowledge, Leading, Out, Reporter, Space, Told as MetaTold, actions,
+    Action, CallId, Due, Knowledge, Leading, Out, Reporter, Space, Succession, Told as MetaTold,
+    actions,
 };
 use crate::shell::apply_thread::Order;
 use crate::shell::fault::Faults;
@@ -65,6 +67,7 @@ pub(crate) struct Brain {
     around: Surroundings,
     reporter: Reporter,
     leading: Leading,
+    succession: Succession,
     knowledge: Knowledge,
     calls: BTreeMap<CallId, CallBack>,
     last_call: u64,
@@ -87,7 +90,7 @@ pub(crate) struct Brain {
 impl Brain {
     pub(crate) fn new(
         around: Surroundings,
-        (reporter, leading): (Reporter, Leading),
+        (reporter, leading, succession): (Reporter, Leading, Succession),
         (knowledge, seeds): (Knowledge, Vec<SocketAddr>),
     ) -> Brain {
         let links = &around.links;
@@ -100,6 +103,7 @@ impl Brain {
             around,
             reporter,
             leading,
+            succession,
             knowledge,
             calls: BTreeMap::new(),
             last_call: 0,
@@ -112,6 +116,7 @@ impl Brain {
             ticked: None,
             seeds,
         };
+        brain.leading.go_on(brain.succession.epoch());
         brain.use_knowledge();
         brain
     }
@@ -226,6 +231,39 @@ impl Brain {
         self.is_reporting = false;
         self.hint = hint;
         self.tried += 1;
+    }
+
+    /// Time has passed: which meta service there is, and what becomes of the replica here of that.
+    pub(crate) fn succeed(&mut self, meta: Option<&Status>, now: Now) -> Vec<Ask> {
+        let links = &self.around.links;
+        let later = links.later_epoch();
+        let is_up = |node: NodeId| links.is_up(node.0);
+        let due = self.succession.pass(later, meta, is_up, now.monotonic);
+        due.into_iter().filter_map(|due| self.settle(due)).collect()
+    }
+
+    fn settle(&mut self, due: Due) -> Option<Ask> {
+        let order = match due {
+            Due::Keep(epoch) => {
+                self.leading.go_on(epoch);
+                Order::Keep(epoch::FACT, epoch.encode())
+            }
+            Due::Purge(member) => Order::Purge(member),
+            Due::Say(epoch) => {
+                self.around.links.set_epoch(epoch);
+                return None;
+            }
+            Due::GoOnAlone(member, last) => return Some(Ask::GoOnAlone(member, last)),
+            Due::Free => {
+                let views = self.around.replicas.views().into_iter();
+                let groups = views.map(|view| view.member.group);
+                return Some(Ask::Free(groups.filter(|group| *group != META).collect()));
+            }
+        };
+        self.around.log.write(Level::Warning, &due.to_string());
+        // A thread that has ended says why by itself.
+        let _ = self.around.orders.send(order);
+        None
     }
 
     /// Time has passed: reports, and what the leader does by itself.

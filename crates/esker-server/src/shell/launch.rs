@@ -21,7 +21,7 @@ use crate::peer::link::LinkSettings;
 use crate::peer::links::Links;
 use crate::peer::listener::{PeerListener, PeerOpening};
 use crate::peer::registry::Registry;
-use crate::reconcile::{Home, Knowledge, Leading, Reporter, Space};
+use crate::reconcile::{Home, Knowledge, Leading, Reporter, Space, Succession};
 use crate::shell::apply_thread::{ApplyThread, Order};
 use crate::shell::brain::{Brain, Surroundings};
 use crate::shell::compact_thread::CompactThread;
@@ -35,10 +35,13 @@ use crate::shell::known::Known;
 use crate::shell::log_thread::LogThread;
 use crate::shell::misdirected::Misdirected;
 use crate::shell::moments::Moments;
-use crate::shell::opening::{Listeners, door, have_meta, load_knowledge, open_stages, tell_found};
+use crate::shell::opening::{
+    Listeners, door, have_meta, load_knowledge, open_stages, succession, tell_found,
+};
 use crate::shell::other_cluster::Joining;
 use crate::shell::pages::Pages;
 use crate::shell::pending::Pending;
+use crate::shell::place::Place;
 use crate::shell::quick_reads::QuickReads;
 use crate::shell::raft_thread::RaftThread;
 use crate::shell::read_threads::{ReadQueue, ReadThread, Reader, read_queue};
@@ -46,23 +49,6 @@ use crate::shell::service::NodeService;
 use crate::shell::settings::Settings;
 use crate::shell::shortage::Shortage;
 use crate::shell::threads::{Running, spawn};
-
-/// Where a node is reached, and who it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Where clients ask for tables.
-    pub meta: SocketAddr,
-    /// Where clients read and write.
-    pub client: SocketAddr,
-    /// Where other nodes come in.
-    pub peer: SocketAddr,
-    /// The cluster.
-    pub cluster: u64,
-    /// Its number in the cluster.
-    pub node: u64,
-    /// How often its directory was opened.
-    pub incarnation: u64,
-}
 
 /// A node whose parts run.
 pub(crate) struct Launched {
@@ -119,6 +105,7 @@ pub(crate) async fn launch(
     let (mut stages, found) = open_stages(env, settings, (&addresses, nonce)).await?;
     tell_found(&found, log);
     let knowledge = load_knowledge(&stages)?;
+    let succession = succession(&mut stages)?;
     if stages.identity.node == FOUNDER && knowledge.nodes.is_empty() {
         have_meta(&mut stages, env)?;
     }
@@ -131,7 +118,7 @@ pub(crate) async fn launch(
         nonce,
         handles,
     };
-    shell.launch((stages, found), knowledge, listeners)
+    shell.launch((stages, found), (knowledge, succession), listeners)
 }
 
 /// What the parts of a node are made with.
@@ -165,6 +152,7 @@ struct Parts {
     reporter: Reporter,
     leading: Leading,
     knowledge: Knowledge,
+    succession: Succession,
     serving: watch::Sender<bool>,
     outlet: Outlet,
     db: Db,
@@ -174,7 +162,7 @@ impl Shell<'_> {
     fn launch(
         self,
         (stages, found): (Stages, Found),
-        knowledge: Knowledge,
+        (knowledge, succession): (Knowledge, Succession),
         listeners: Listeners,
     ) -> Result<Launched, String> {
         let (inbox, outlet) = inbox();
@@ -187,6 +175,7 @@ impl Shell<'_> {
             reporter: self.reporter(&found),
             leading: self.leading(),
             knowledge,
+            succession,
             serving: told,
             outlet,
             db: stages.db.clone(),
@@ -327,7 +316,7 @@ impl Shell<'_> {
         let (replicas, pending) = (Arc::clone(&shared.replicas), Arc::clone(&shared.pending));
         let (links, moments) = (Arc::clone(&shared.links), shared.moments.clone());
         let (log, handle) = (self.log.clone(), self.handles.links.clone());
-        let sides = (parts.reporter, parts.leading);
+        let sides = (parts.reporter, parts.leading, parts.succession);
         let (knowledge, seeds) = (parts.knowledge, self.settings.join.clone());
         let reads = reads.owned(self.settings.read_threads);
         let raft = spawn("raft", faults, move || {

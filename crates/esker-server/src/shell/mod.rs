@@ -48,8 +48,11 @@ mod submitting;
 mod other_cluster;
 mod first_start;
 mod opening;
+mod place;
 pub mod launch;
 pub mod running;
+pub mod recovering;
 
-pub use launch::Place;
+pub use place::Place;
+pub use recovering::{MetaFound, recover_meta};
 pub use running::{Node, StartError};

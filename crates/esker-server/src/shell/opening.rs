@@ -13,11 +13,12 @@ use tokio::time::{Instant, sleep};
 
 use crate::front::listen;
 use crate::log_lines::{Level, LogLines};
+use crate::meta::epoch::{self, Epoch};
 use crate::meta::ids::{META, ReplicaName};
 use crate::meta::rows::Addresses;
 use crate::node::{Create, Found, NodeOptions, Stages, open};
-use crate::reconcile::Knowledge;
 use crate::reconcile::knowledge::FACTS;
+use crate::reconcile::{Knowledge, Succession};
 use crate::shell::first_start::FOUNDER;
 use crate::shell::moments::Moments;
 use crate::shell::raft_thread::TICK;
@@ -89,26 +90,16 @@ pub(crate) async fn open_stages(
     settings: &Settings,
     (addresses, instance): (&Addresses, u64),
 ) -> Result<(Stages, Found), String> {
-    let ticks = |duration: Duration| {
-        usize::try_from(duration.as_millis() / TICK.as_millis()).unwrap_or(usize::MAX)
-    };
-    let memory = ("memory_limit".to_owned(), settings.memory_limit.to_string());
-    let options = NodeOptions {
-        server: addresses.client.to_string(),
-        instance,
-        raft: Options {
-            seed: settings.seed,
-            election_ticks: ticks(settings.election_timeout),
-            heartbeat_ticks: ticks(settings.heartbeat),
-            read_promise: settings.read_promise,
-            ..Options::default()
-        },
-        log_segment_bytes: settings.log_segment,
-        log_bytes_max: settings.log_max,
-        keeps_reserve: true,
-        engine: [vec![memory], settings.engine.clone()].concat(),
-        ..NodeOptions::default()
-    };
+    let options = node_options(settings, addresses.client.to_string(), instance);
+    open_patiently(env, settings, options).await
+}
+
+/// The same, of a node that is kept like that.
+pub(crate) async fn open_patiently(
+    env: &Env,
+    settings: &Settings,
+    options: NodeOptions,
+) -> Result<(Stages, Found), String> {
     let until = Instant::now() + DYING_MAX;
     let opened = loop {
         match open(env, &settings.dir, options.clone()) {
@@ -125,6 +116,30 @@ pub(crate) async fn open_stages(
         ),
         _ => error.to_string(),
     })
+}
+
+/// How a node is kept whose answers tell that address of it.
+pub(crate) fn node_options(settings: &Settings, server: String, instance: u64) -> NodeOptions {
+    let ticks = |duration: Duration| {
+        usize::try_from(duration.as_millis() / TICK.as_millis()).unwrap_or(usize::MAX)
+    };
+    let memory = ("memory_limit".to_owned(), settings.memory_limit.to_string());
+    NodeOptions {
+        server,
+        instance,
+        raft: Options {
+            seed: settings.seed,
+            election_ticks: ticks(settings.election_timeout),
+            heartbeat_ticks: ticks(settings.heartbeat),
+            read_promise: settings.read_promise,
+            ..Options::default()
+        },
+        log_segment_bytes: settings.log_segment,
+        log_bytes_max: settings.log_max,
+        keeps_reserve: true,
+        engine: [vec![memory], settings.engine.clone()].concat(),
+        ..NodeOptions::default()
+    }
 }
 
 /// Tells what an opening found.
@@ -169,6 +184,22 @@ pub(crate) fn have_meta(stages: &mut Stages, env: &Env) -> Result<(), String> {
     let now = Moments(Arc::clone(&env.clock)).now();
     let created = stages.create(Create { member, first }, now);
     created.map_err(|error| error.to_string())
+}
+
+/// Which meta service the node knows of. A replica of it here is held until the others were asked.
+pub(crate) fn succession(stages: &mut Stages) -> Result<Succession, String> {
+    let is_holding = stages.consensus.status(META).is_some();
+    stages.hold(META);
+    let epoch = load_epoch(stages)?;
+    Ok(Succession::new(stages.identity.node, epoch, is_holding))
+}
+
+/// The latest epoch that the node has kept.
+pub(crate) fn load_epoch(stages: &Stages) -> Result<Epoch, String> {
+    let fact = stages.applying.own_rows().fact(epoch::FACT);
+    let fact = fact.map_err(|error| error.to_string())?;
+    let kept = fact.map_or(Ok(Epoch::default()), |bytes| Epoch::decode(&bytes));
+    kept.map_err(|error| format!("which meta service there is cannot be read: {error}"))
 }
 
 /// What the node was told before.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use esker_raft::{GroupId, NodeId, Save, Status};
 
 use crate::log_lines::{Level, LogLines, Seldom};
-use crate::meta::ids::{PartitionId, ReplicaName};
+use crate::meta::ids::{META, PartitionId, ReplicaName};
 use crate::node::turn::Cleared;
 use crate::node::{Ask, Consensus, NodeEvent, Now, Replicas, Turn, View};
 use crate::peer::links::Links;
@@ -151,6 +151,10 @@ impl RaftThread {
             // As above.
             let _ = self.orders.send(Order::Retry);
             self.evade(now);
+            let meta = self.consensus.status(META);
+            for ask in self.brain.succeed(meta.as_ref(), now) {
+                self.consensus.ask(ask, now);
+            }
         }
         self.clear(cleared, now);
         self.pending.reply_all(replies);

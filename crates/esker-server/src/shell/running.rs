@@ -11,7 +11,8 @@ use tokio::time::{Instant, interval, timeout};
 
 use crate::log_lines::{Level, LogLines};
 use crate::shell::inbox::Told;
-use crate::shell::launch::{Handles, Launched, Place, launch};
+use crate::shell::launch::{Handles, Launched, launch};
+use crate::shell::place::Place;
 use crate::shell::settings::Settings;
 
 /// Most threads for sockets that a node takes by itself.

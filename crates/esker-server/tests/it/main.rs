@@ -20,6 +20,7 @@ mod cluster_node;
 mod front;
 mod peers;
 mod meta_machine;
+mod meta_alone;
 mod served;
 mod doors;
 mod cluster;

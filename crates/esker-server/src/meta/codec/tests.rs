@@ -8,10 +8,11 @@ use crate::meta::command::{Command, Deed, EnvChange, Recover, Wish};
 use crate::meta::directive::{
     Directive, KnownNode, TableFacts, decode_directives, encode_directives,
 };
+use crate::meta::epoch::Epoch;
 use crate::meta::ids::{ClusterId, TableId};
 use crate::meta::outcome::{Cause, Outcome, Refusal};
 use crate::meta::report::{Leaderless, ReplicaReport, Report, Role};
-use crate::meta::rows::{Level, PartitionRow, RecoveryRow, TableRow, TableStatus};
+use crate::meta::rows::{EpochRow, Level, PartitionRow, RecoveryRow, TableRow, TableStatus};
 use crate::meta::trial::{Trial, addresses, new_node, new_table, report};
 
 use super::*;
@@ -110,7 +111,18 @@ fn deeds() -> Vec<Deed> {
         Deed::NoteRecovered {
             groups: vec![(GroupId(1), ReplicaId(2))],
         },
+        Deed::RecoverMeta { epoch: epoch() },
     ]
+}
+
+fn epoch() -> Epoch {
+    Epoch {
+        number: 1,
+        drawn: 0x2345,
+        base: ReplicaId(2),
+        node: NodeId(3),
+        last: ReplicaId(4),
+    }
 }
 
 fn outcomes() -> Vec<Outcome> {
@@ -303,6 +315,15 @@ fn every_row_is_read_as_it_was_written_or_refused() {
         is_done: true,
     };
     holds(&row, |row| encode(1, row), |bytes| decode(1, bytes, 4096));
+    let row = EpochRow {
+        epoch: epoch(),
+        decided_ms: 6,
+        tables_from: TableId(7),
+        tables_to: TableId(8),
+        nodes_from: NodeId(9),
+        nodes_to: NodeId(10),
+    };
+    holds(&row, |row| encode(1, row), |bytes| decode(1, bytes, 4096));
     let row = trial.state.cluster.as_ref().expect("begun");
     holds(row, |row| encode(1, row), |bytes| decode(1, bytes, 4096));
 }
@@ -396,6 +417,15 @@ fn bytes_are_what_they_were() {
     assert_eq!(
         hex(&command.encode()),
         "03020100000000000013010000000100000000000000".to_owned() + "0200000000000000"
+    );
+    let command = Command {
+        unix_ms: 258,
+        deed: Deed::RecoverMeta { epoch: epoch() },
+    };
+    assert_eq!(
+        hex(&command.encode()),
+        "0402010000000000001401000000000000004523000000000000".to_owned()
+            + "020000000000000003000000000000000400000000000000"
     );
     let (asked, held) = (2, vec![GroupId(1)]);
     assert_eq!(

@@ -1,12 +1,13 @@
 //! Who goes on, who is told so and when, and what nobody is told too early.
 
 use super::*;
+use crate::meta::epoch::Epoch;
 use crate::meta::ids::TableId;
 use crate::meta::notices::Notices;
 use crate::meta::outcome::{Cause, Outcome};
 use crate::meta::plan::directives;
 use crate::meta::repair::repairs;
-use crate::meta::trial::{Trial, UNIX_MS, group, new_table};
+use crate::meta::trial::{Trial, UNIX_MS, group, new_table, report};
 
 /// A table of one partition with three replicas, on five nodes; and where these are.
 fn partition() -> (Trial, GroupId, Vec<(ReplicaId, NodeId)>) {
@@ -555,4 +556,75 @@ fn a_group_has_gone_on_whoever_leads_those_that_the_base_has_added() {
     let noted = recovered(&trial.state, &trial.live).expect("it has gone on");
     trial.done(noted);
     assert!(trial.state.recoveries[&id].is_done);
+}
+
+fn epoch(number: u64) -> Epoch {
+    Epoch {
+        number,
+        drawn: 3,
+        base: ReplicaId(1),
+        node: NodeId(1),
+        last: ReplicaId(5000),
+    }
+}
+
+#[test]
+fn a_meta_service_that_went_on_alone_leaves_out_what_the_lost_ones_may_have_given() {
+    let mut trial = Trial::new(4);
+    let table = trial.table(new_table("t", 1, 3));
+    trial.rounds(5);
+    let (id, before) = (group(table.0, 0), trial.state.clone());
+    let recover = |number| Deed::RecoverMeta {
+        epoch: epoch(number),
+    };
+    trial.done(recover(1));
+    let cluster = |state: &State| state.cluster.clone().expect("begun");
+    let (old, new) = (cluster(&before), cluster(&trial.state));
+    assert!(new.next_table > old.next_table && new.next_node > old.next_node);
+    assert!(new.tables_revision > old.tables_revision);
+    assert!(new.nodes_revision > old.nodes_revision);
+    let row = &trial.state.partitions[&META];
+    assert_eq!(row.wished, BTreeMap::from([(ReplicaId(1), NodeId(1))]));
+    assert_eq!((row.replica_max, row.unmade.len()), (5000, 0));
+    let (old, row) = (&before.partitions[&id], &trial.state.partitions[&id]);
+    assert_eq!(row.wished, old.wished, "the table is as it was");
+    assert!(row.replica_max > old.replica_max);
+    assert_eq!(trial.state.epoch(), epoch(1));
+    // The same again, or an earlier one, is known.
+    let once = trial.state.clone();
+    trial.done(recover(1));
+    trial.done(recover(0));
+    assert_eq!(trial.state, once);
+    trial.done(recover(2));
+    assert_eq!(trial.state.epoch(), epoch(2));
+    assert!(trial.state.epochs.contains_key(&1));
+}
+
+#[test]
+fn what_has_a_number_that_was_left_out_is_let_alone() {
+    let mut trial = Trial::new(2);
+    trial.rounds(5);
+    let lost = trial.state.cluster.as_ref().expect("begun").next_table;
+    let deed = Deed::RecoverMeta { epoch: epoch(1) };
+    trial.done(deed);
+    let next = trial.state.cluster.as_ref().expect("begun").next_table;
+    // A table that only the lost ones had made; and a node that only they had given a number.
+    for table in [lost.0, next.0 - 1, next.0] {
+        trial.put(NodeId(2), group(table, 0), ReplicaId(1), None);
+    }
+    trial.hear();
+    let node = trial.reports[&NodeId(2)].clone();
+    let told = directives(&trial.state, &trial.live, &node);
+    let destroys = |one: &Directive| matches!(one, Directive::Destroy { .. });
+    assert!(!told.iter().any(destroys), "{told:?}");
+    let stranger = |number| {
+        let told = directives(&trial.state, &trial.live, &report(number));
+        matches!(told[..], [Directive::Stop { .. }])
+    };
+    assert!(!stranger(3) && !stranger(102) && !stranger(103));
+    // Numbers that were given and taken back are still known for that.
+    trial.done(Deed::RemoveNode { node: NodeId(2) });
+    trial.live = Live::new();
+    let told = directives(&trial.state, &trial.live, &report(2));
+    assert!(matches!(told[..], [Directive::Stop { .. }]), "{told:?}");
 }

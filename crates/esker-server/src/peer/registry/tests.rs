@@ -1,5 +1,7 @@
 //! Who holds which identity.
 
+use esker_raft::{NodeId, ReplicaId};
+
 use super::*;
 
 const ME: Speaker = Speaker {
@@ -19,6 +21,7 @@ fn greeting(node: u64, incarnation: u64, instance: u64) -> Greeting {
         },
         wants: 1,
         origin: Origin::default(),
+        epoch: Epoch::default(),
     }
 }
 
@@ -168,4 +171,81 @@ fn a_node_is_where_its_last_process_says() {
     registry.admit(&restarted).unwrap();
     assert_eq!(registry.admit(&first), Err(Stranger::Outdated(9)));
     assert_eq!(registry.address(2), at(2).map(|address| (9, address)));
+}
+
+fn of_epoch(mut greeting: Greeting, number: u64) -> Greeting {
+    greeting.epoch = epoch(number);
+    greeting
+}
+
+fn epoch(number: u64) -> Epoch {
+    Epoch {
+        number,
+        drawn: 9,
+        base: ReplicaId(number),
+        node: NodeId(number),
+        last: ReplicaId(4096 + number),
+    }
+}
+
+#[test]
+fn nodes_of_two_meta_services_part_and_the_one_of_before_is_told() {
+    let later = of_epoch(greeting(2, 1, 7), 1);
+    for is_dialled in [false, true] {
+        let registry = Registry::new(ME);
+        let hear = |greeting: &Greeting| match is_dialled {
+            true => registry.recognize(greeting.speaker.node, greeting),
+            false => registry.admit(greeting),
+        };
+        // It has conversed with both.
+        let three = greeting(3, 1, 8);
+        hear(&greeting(2, 1, 7)).unwrap();
+        hear(&three).unwrap();
+        assert_eq!(registry.later_epoch(), None);
+        // The second one has heard of another meta service since.
+        let parted = Err(Stranger::OtherEpoch(later.epoch));
+        assert_eq!(hear(&later), parted);
+        assert_eq!(registry.later_epoch(), Some(later.epoch));
+        assert!(!registry.is_current(&later.speaker) && registry.is_current(&three.speaker));
+        // It says the same from now on, and parts from the third one, at once.
+        registry.set_epoch(later.epoch);
+        assert_eq!(registry.later_epoch(), None);
+        assert!(registry.is_current(&later.speaker) && !registry.is_current(&three.speaker));
+        assert_eq!(hear(&later), Ok(()));
+        let parted = Err(Stranger::OtherEpoch(Epoch::default()));
+        assert_eq!(hear(&three), parted);
+        assert_eq!(registry.later_epoch(), None);
+        assert_eq!(hear(&of_epoch(three, 1)), Ok(()));
+        assert!(registry.is_current(&three.speaker));
+    }
+}
+
+#[test]
+fn a_copy_of_a_directory_has_no_word_in_which_meta_service_there_is() {
+    let registry = Registry::new(ME);
+    registry.admit(&greeting(2, 5, 7)).unwrap();
+    let older = of_epoch(greeting(2, 4, 6), 1);
+    assert_eq!(registry.admit(&older), Err(Stranger::Outdated(5)));
+    let mine = of_epoch(greeting(1, 6, 6), 1);
+    assert_eq!(registry.admit(&mine), Err(Stranger::Myself));
+    assert_eq!(registry.later_epoch(), None);
+}
+
+#[test]
+fn one_without_a_number_is_answered_by_any_meta_service() {
+    let nobody = Speaker {
+        cluster: 0,
+        node: 0,
+        incarnation: 0,
+        instance: 3,
+    };
+    let registry = Registry::new(nobody);
+    let later = of_epoch(greeting(2, 1, 7), 1);
+    registry.recognize(0, &later).unwrap();
+    assert!(registry.hears(&later.speaker));
+    let registry = Registry::new(ME);
+    registry.set_epoch(epoch(1));
+    let mut asks = greeting(2, 1, 7);
+    asks.speaker = nobody;
+    registry.admit(&asks).unwrap();
 }

@@ -545,3 +545,47 @@ fn clocks_are_held_against_the_one_that_hears_them() {
         "{said:?}"
     );
 }
+
+#[test]
+fn a_meta_service_that_went_on_alone_tells_nobody_anything_before_its_state_says_so() {
+    let mut bench = Bench::begun();
+    bench.asks = 3;
+    let epoch = Epoch {
+        number: 1,
+        drawn: 2,
+        base: ReplicaId(1),
+        node: HERE,
+        last: ReplicaId(4097),
+    };
+    bench.leading.go_on(epoch);
+    bench.report(1);
+    bench.admin(2, create("temp"));
+    bench.call(|leading, draw| leading.register(CallId(3), node(9), draw));
+    // Reads are cleared, and there is nothing that may be told by what they see.
+    for _ in 0..4 {
+        bench.step(6000);
+    }
+    let nothing = Told::Directives(encode_directives(&[]));
+    assert_eq!(bench.told[&CallId(1)], nothing);
+    let busy = ErrorName::Known(ErrorCode::Busy);
+    assert_eq!(created(bench.told.get(&CallId(2))).0, busy);
+    let refused = matches!(bench.told[&CallId(3)], Told::Refused(ErrorCode::Busy, _));
+    assert!(refused, "{:?}", bench.told);
+    bench.tick(7000);
+    bench.settle(7000);
+    assert_eq!(bench.state.epoch(), epoch);
+    bench.report(4);
+    bench.settle(7500);
+    let told = match &bench.told[&CallId(4)] {
+        Told::Directives(bytes) => decode_directives(bytes).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    assert!(
+        told.iter()
+            .any(|one| matches!(one, Directive::Nodes { .. })),
+        "{told:?}"
+    );
+    bench.admin(5, create("temp"));
+    bench.settle(8000);
+    assert_eq!(bench.state.tables.len(), 1);
+}

@@ -1,0 +1,92 @@
+//! `esker serve --recover-meta`: what a stopped node has of the meta service, and that this goes on
+//! without all other replicas.
+
+use esker::internals::env::bundle::Env;
+use esker_server::shell::settings::Settings;
+use esker_server::shell::{MetaFound, StartError, recover_meta};
+use serde_json::{Value, json};
+
+use crate::fail::{Failure, Outcome};
+use crate::out::Out;
+use crate::serving::drawn::draw;
+
+/// Looks, and has it go on if the loss is accepted.
+pub fn recover(env: &Env, settings: &Settings, is_json: bool, accepts_loss: bool) -> Outcome {
+    let done = recover_meta(env, settings, (draw(), accepts_loss));
+    let found = done.map_err(|StartError(why)| Failure::failed(why))?;
+    let mut out = Out::lock();
+    match is_json {
+        true => out.json(&page(&found))?,
+        false => out.text(words(&found))?,
+    }
+    out.finish()?;
+    match found.is_accepted {
+        true => Ok(()),
+        false => Err(Failure::usage(
+            "nothing was changed: --accept-loss gives up all other replicas of the meta service",
+        )),
+    }
+}
+
+fn words(found: &MetaFound) -> String {
+    let MetaFound { node, replica, .. } = found;
+    let (term, entry) = found.last;
+    let others = others(found);
+    let mut words = format!(
+        "\
+{replica} of the meta service, on node {} of cluster {:016x}:
+
+  log             up to entry {entry} of term {term}
+  knows           {} tables, {} nodes
+  other members   {}
+
+",
+        node.0,
+        found.cluster,
+        found.table_count,
+        found.node_count,
+        others.join(", "),
+    );
+    words += match found.is_accepted {
+        true => {
+            "\
+It goes on alone when this node is started, as it always is. The other members are given up: where
+they come back, what they have of the meta service is deleted. Then `esker cluster status` shows who
+answers, and `esker table recover NAME` which partitions have lost most replicas as well.
+"
+        }
+        false => {
+            "\
+If most members are lost for ever, the meta service can go on with this one. What was decided last
+may be in the others alone, and is lost then: tables made, dropped or set, nodes that joined. Rows
+of tables are not touched. Where several members are left, look at each: the one that has most has
+the greatest term, and the greatest entry of that. The others must not run until this one does.
+"
+        }
+    };
+    words
+}
+
+fn others(found: &MetaFound) -> Vec<String> {
+    let others = found.members.iter().filter(|row| *row.0 != found.replica);
+    let others = others.map(|(replica, node)| format!("{replica} on node {}", node.0));
+    others.collect()
+}
+
+fn page(found: &MetaFound) -> Value {
+    let members = found
+        .members
+        .iter()
+        .map(|(replica, node)| json!({ "replica": replica.0, "node": node.0 }));
+    json!({
+        "cluster": format!("{:016x}", found.cluster),
+        "node": found.node.0,
+        "replica": found.replica.0,
+        "members": members.collect::<Vec<_>>(),
+        "last_term": found.last.0,
+        "last_entry": found.last.1,
+        "tables": found.table_count,
+        "nodes": found.node_count,
+        "accepted": found.is_accepted,
+    })
+}

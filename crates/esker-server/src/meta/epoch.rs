@@ -1,0 +1,92 @@
+//! Which meta service a cluster has: how often it went on without its majority, and with whom.
+//!
+//! It begins with none. Every recovery (docs/decisions/0037) makes a later one, which every node
+//! keeps and says in its greetings: nodes of two epochs do not converse, and of two the later one
+//! holds. So whoever comes back with the meta service of before is told, and its replica of that
+//! goes.
+
+use std::fmt;
+
+use esker_raft::codec::DecodeError;
+use esker_raft::{Member, NodeId, ReplicaId};
+
+use crate::meta::codec::{decode, encode, fields};
+use crate::meta::ids::META;
+use crate::meta::limits::EPOCH_BYTES_MAX;
+
+/// The name of the fact that a node keeps: the latest epoch that it knows of.
+pub const FACT: &str = "epoch";
+
+const VERSION: u8 = 1;
+
+fields! {
+    /// A meta service that went on with one of its replicas. Later ones are greater; all are
+    /// greater than the default, which is that of a cluster whose meta service never lost its
+    /// majority.
+    #[derive(Copy, PartialOrd, Ord)]
+    pub struct Epoch {
+        /// One above that of before; 0 of none.
+        pub number: u64,
+        /// Drawn when it was decided, for two may have been decided beside one another.
+        pub drawn: u64,
+        /// The replica that went on.
+        pub base: ReplicaId,
+        /// Where that is.
+        pub node: NodeId,
+        /// All others up to that id are lost.
+        pub last: ReplicaId,
+    }
+}
+
+impl Default for Epoch {
+    fn default() -> Epoch {
+        Epoch {
+            number: 0,
+            drawn: 0,
+            base: ReplicaId(0),
+            node: NodeId(0),
+            last: ReplicaId(0),
+        }
+    }
+}
+
+impl Epoch {
+    /// Whether that is a replica of the meta service of before, which the later one is without.
+    pub fn is_lost(&self, member: Member) -> bool {
+        member.group == META && member.replica <= self.last && member.replica != self.base
+    }
+
+    /// Whether its numbers can be true.
+    pub fn is_sound(&self) -> bool {
+        match self.number {
+            0 => *self == Epoch::default(),
+            _ => self.base.0 > 0 && self.node.0 > 0 && self.base <= self.last,
+        }
+    }
+
+    /// The bytes of the fact.
+    pub fn encode(&self) -> Vec<u8> {
+        encode(VERSION, self)
+    }
+
+    /// The epoch that the bytes of a fact are.
+    pub fn decode(bytes: &[u8]) -> Result<Epoch, DecodeError> {
+        decode(VERSION, bytes, EPOCH_BYTES_MAX)
+    }
+}
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            0 => out.write_str("the meta service that the cluster began with"),
+            number => write!(
+                out,
+                "the meta service that was recovered on node {} (the {number}. time)",
+                self.node.0
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Which meta service a node heeds, and when its replica of one takes part.
+
+use esker_raft::Configuration;
+
+use super::*;
+
+fn status(replica: u64, replica_max: u64) -> Status {
+    let voters: Vec<_> = (1..=3).map(|id| (ReplicaId(id), NodeId(id))).collect();
+    let mut configuration = Configuration::first(1, &voters);
+    configuration.replica_max = replica_max;
+    Status {
+        replica: ReplicaId(replica),
+        term: 3,
+        leader: None,
+        commit: 20,
+        applied: 20,
+        compacted: 1,
+        last: 20,
+        last_term: 3,
+        configuration,
+        is_going_alone: false,
+        damage: None,
+    }
+}
+
+fn epoch(number: u64) -> Epoch {
+    Epoch {
+        number,
+        drawn: 5,
+        base: ReplicaId(1),
+        node: NodeId(1),
+        last: ReplicaId(100),
+    }
+}
+
+fn at(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn member(replica: u64) -> Member {
+    Member {
+        group: META,
+        replica: ReplicaId(replica),
+    }
+}
+
+#[test]
+fn a_replica_of_meta_takes_part_once_all_were_greeted_or_have_not_answered_for_long() {
+    let none = Epoch::default();
+    let meta = status(2, 3);
+    let mut one = Succession::new(NodeId(2), none, true);
+    let first = one.pass(None, Some(&meta), |node| node == NodeId(3), at(7000));
+    assert_eq!(first, [Due::Say(none)]);
+    assert_eq!(one.pass(None, Some(&meta), |_| true, at(7050)), [Due::Free]);
+    assert_eq!(one.pass(None, Some(&meta), |_| true, at(7100)), []);
+    // It has never heard of one of them.
+    let mut one = Succession::new(NodeId(2), none, true);
+    one.pass(None, Some(&meta), |_| false, at(7000));
+    let up = |node| node == NodeId(1);
+    assert_eq!(one.pass(None, Some(&meta), up, at(8999)), []);
+    assert_eq!(one.pass(None, Some(&meta), up, at(9000)), [Due::Free]);
+}
+
+#[test]
+fn who_hears_of_a_later_meta_service_says_so_when_its_own_replica_is_gone() {
+    let meta = status(2, 3);
+    let mut one = Succession::new(NodeId(2), Epoch::default(), true);
+    one.pass(None, Some(&meta), |_| false, at(0));
+    let due = one.pass(Some(epoch(1)), Some(&meta), |_| true, at(50));
+    assert_eq!(due, [Due::Keep(epoch(1)), Due::Purge(member(2))]);
+    // Neither freed nor said, whoever was greeted meanwhile and however long it takes.
+    assert_eq!(one.pass(Some(epoch(1)), Some(&meta), |_| true, at(100)), []);
+    let due = one.pass(Some(epoch(1)), Some(&meta), |_| true, at(4000));
+    assert_eq!(due, [Due::Purge(member(2))]);
+    let due = one.pass(Some(epoch(1)), None, |_| true, at(4050));
+    assert_eq!(due, [Due::Say(epoch(1))]);
+    // What is said again, and an earlier one, is no news; a replica of the later one stays.
+    let later = status(101, 101);
+    assert_eq!(
+        one.pass(Some(epoch(1)), Some(&later), |_| true, at(5000)),
+        [Due::Free]
+    );
+    assert_eq!(one.epoch(), epoch(1));
+}
+
+#[test]
+fn one_that_was_killed_before_its_replica_was_gone_lets_go_of_it_when_it_is_opened() {
+    let meta = status(3, 3);
+    let mut one = Succession::new(NodeId(3), epoch(1), true);
+    let due = one.pass(None, Some(&meta), |_| true, at(0));
+    assert_eq!(due, [Due::Purge(member(3))]);
+    assert_eq!(one.pass(None, None, |_| true, at(50)), [Due::Say(epoch(1))]);
+}
+
+#[test]
+fn the_one_that_goes_on_is_told_until_an_entry_says_so() {
+    let mut one = Succession::new(NodeId(1), epoch(1), true);
+    let goes_on = Due::GoOnAlone(member(1), ReplicaId(100));
+    let due = one.pass(None, Some(&status(1, 3)), |_| false, at(0));
+    assert_eq!(due, [Due::Say(epoch(1)), goes_on]);
+    // The others are forgotten, and no entry says so.
+    let mut meta = status(1, 100);
+    meta.is_going_alone = true;
+    assert_eq!(one.pass(None, Some(&meta), |_| false, at(9000)), [goes_on]);
+    meta.is_going_alone = false;
+    meta.configuration.nodes.retain(|id, _| id.0 == 1);
+    assert_eq!(
+        one.pass(None, Some(&meta), |_| false, at(9050)),
+        [Due::Free]
+    );
+    // Another one was recovered beside it, and holds.
+    let beside = Epoch {
+        drawn: 6,
+        base: ReplicaId(3),
+        node: NodeId(3),
+        ..epoch(1)
+    };
+    let due = one.pass(Some(beside), Some(&meta), |_| false, at(9100));
+    assert_eq!(due, [Due::Keep(beside), Due::Purge(member(1))]);
+}

@@ -1,0 +1,200 @@
+//! An operator's deliberate act: the meta service goes on with the replica of a node that is
+//! stopped, for most of the others are lost for ever (docs/decisions/0037).
+//!
+//! One fact is written, durably, and nothing else: everything follows from it when the node is
+//! started the next time, however often that is cut short. So the act is whole or was not done.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use esker::internals::env::bundle::Env;
+use esker_raft::{NodeId, ReplicaId, Status};
+use tokio::runtime::Builder;
+
+use crate::meta::epoch::{self, Epoch};
+use crate::meta::ids::META;
+use crate::meta::limits::FORGOTTEN_REPLICAS_MAX;
+use crate::meta::state::State;
+use crate::node::{Found, Now, Stages, identity};
+use crate::shell::moments::Moments;
+use crate::shell::opening::{load_epoch, load_knowledge, node_options, open_patiently};
+use crate::shell::running::StartError;
+use crate::shell::settings::Settings;
+
+/// Entries that are applied at once.
+const ENTRIES_AT_ONCE: usize = 256;
+
+/// How often it is tried to apply some.
+const ROUNDS_MAX: usize = 100_000;
+
+/// What a node that is stopped has of the meta service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetaFound {
+    /// The cluster.
+    pub cluster: u64,
+    /// The node.
+    pub node: NodeId,
+    /// Its replica.
+    pub replica: ReplicaId,
+    /// The members that it knows of, and where they are; it is one of them.
+    pub members: BTreeMap<ReplicaId, NodeId>,
+    /// The last entry of its log, and the term of that: of several nodes, the one of which the term
+    /// is greatest, and the entry among those, has most.
+    pub last: (u64, u64),
+    /// How many tables it knows of.
+    pub table_count: usize,
+    /// How many nodes.
+    pub node_count: usize,
+    /// It goes on alone when the node is started.
+    pub is_accepted: bool,
+}
+
+/// Says what is there, and, if the loss of all others is accepted, has it go on alone from the next
+/// start on. `drawn` is a number that was drawn for this call.
+///
+/// Errors: why not, and what to do instead; nothing is changed then.
+pub fn recover_meta(
+    env: &Env,
+    settings: &Settings,
+    (drawn, accepts_loss): (u64, bool),
+) -> Result<MetaFound, StartError> {
+    let dir = &settings.dir;
+    let owner = identity::read(env, dir).map_err(|error| StartError(error.to_string()))?;
+    if owner.is_none() {
+        let why = format!("{} is no node's directory", dir.display());
+        return Err(StartError(why));
+    }
+    let options = node_options(settings, String::new(), drawn);
+    // A process that was killed a moment ago is waited for.
+    let runtime = Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|error| StartError(error.to_string()))?;
+    let opened = runtime.block_on(open_patiently(env, settings, options));
+    let (mut stages, found) = opened.map_err(StartError)?;
+    let done = take_up_log(&mut stages, Moments(Arc::clone(&env.clock)).now());
+    let done = done.and_then(|()| settle(&stages, &found, (drawn, accepts_loss)));
+    let closed = stages.db.close().map_err(|error| error.to_string());
+    let done = done.and_then(|done| closed.map(|()| done));
+    done.map_err(StartError)
+}
+
+/// Has the replica of meta apply what its log knows to be committed: its rows on the disk may be
+/// older, and know other members. Nobody votes meanwhile, and nobody hears anything.
+fn take_up_log(stages: &mut Stages, now: Now) -> Result<(), String> {
+    stages.hold(META);
+    let mut applied = (0, 0);
+    for idle_count in 0..ROUNDS_MAX {
+        let Some(status) = stages.consensus.status(META) else {
+            return Ok(());
+        };
+        if status.applied >= status.commit {
+            return Ok(());
+        }
+        if status.applied > applied.0 {
+            applied = (status.applied, idle_count);
+        }
+        // A replica that the engine told to wait is tried again in a tick.
+        let _nobody_hears = stages.turn(now, idle_count > applied.1 + 1);
+        let written = stages.write_log(now);
+        let done = written.and_then(|()| stages.apply(now, ENTRIES_AT_ONCE));
+        done.map_err(|error| error.to_string())?;
+    }
+    let why = stages.replicas.view(META).and_then(|view| view.stall());
+    Err(format!(
+        "its replica of the meta service cannot take up its log: {}",
+        why.unwrap_or_else(|| "the database is busy, ask again".to_owned())
+    ))
+}
+
+fn settle(
+    stages: &Stages,
+    found: &Found,
+    (drawn, accepts_loss): (u64, bool),
+) -> Result<MetaFound, String> {
+    let node = stages.identity.node;
+    let status = sound(stages, found)?;
+    let replica = status.replica;
+    let members = &status.configuration;
+    let known = load_epoch(stages)?;
+    let is_accepted =
+        (known.node, known.base) == (node, replica) && members.replica_max < known.last.0;
+    if members.nodes.len() == 1 && !is_accepted {
+        return Err(format!(
+            "{replica} on node {} is the only replica of the meta service: nothing is to be given \
+             up, start the node",
+            node.0
+        ));
+    }
+    if accepts_loss && !is_accepted {
+        let epoch = Epoch {
+            number: known.number + 1,
+            drawn,
+            base: replica,
+            node,
+            last: ReplicaId(members.replica_max + FORGOTTEN_REPLICAS_MAX),
+        };
+        let kept = stages.applying.own_rows();
+        let kept = kept.keep_fact(epoch::FACT, &epoch.encode());
+        kept.map_err(|error| error.to_string())?;
+    }
+    let view = stages.replicas.view(META);
+    let state = view.and_then(|view| view.meta()).unwrap_or_default();
+    Ok(MetaFound {
+        cluster: stages.identity.cluster,
+        node,
+        replica,
+        members: members.nodes.clone(),
+        last: (status.last_term, status.last),
+        table_count: open_tables(&state),
+        node_count: state.nodes.len(),
+        is_accepted: is_accepted || accepts_loss,
+    })
+}
+
+fn open_tables(state: &State) -> usize {
+    let tables = state.tables.values();
+    tables.filter(|table| !table.is_dropped()).count()
+}
+
+/// The replica of meta here, if it can be the one that goes on.
+fn sound(stages: &Stages, found: &Found) -> Result<Status, String> {
+    let node = stages.identity.node.0;
+    let mut damaged = found.damaged.iter();
+    if let Some((_, why)) = damaged.find(|row| row.0.group == META) {
+        return Err(format!(
+            "the replica of the meta service on node {node} takes no part any more: {why}; \
+             {}",
+            elsewhere(stages)?
+        ));
+    }
+    let Some(status) = stages.consensus.status(META) else {
+        return Err(format!(
+            "node {node} has no replica of the meta service; {}",
+            elsewhere(stages)?
+        ));
+    };
+    if status.applied == 0 || !status.configuration.votes(status.replica) {
+        return Err(format!(
+            "the replica of the meta service on node {node} has no vote yet, and may lack most; {}",
+            elsewhere(stages)?
+        ));
+    }
+    Ok(status)
+}
+
+/// Where else to look.
+fn elsewhere(stages: &Stages) -> Result<String, String> {
+    let knowledge = load_knowledge(stages)?;
+    let others = knowledge.nodes.iter();
+    let others =
+        others.filter(|row| *row.0 != stages.identity.node && row.1.addresses.meta.is_some());
+    let others: Vec<String> = others
+        .map(|(node, facts)| format!("node {} ({})", node.0, facts.addresses.peer))
+        .collect();
+    Ok(match others.is_empty() {
+        true => "it knows of no other node".to_owned(),
+        false => format!(
+            "try the directories of the others that are left of these: {}",
+            others.join(", ")
+        ),
+    })
+}

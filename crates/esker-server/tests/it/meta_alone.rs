@@ -1,0 +1,589 @@
+//! Three nodes keep the meta service, and two are lost: the third goes on, whatever the power does,
+//! and who comes back has no word in it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
+use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
+use esker_raft::{Member, NodeId, ReplicaId, Status};
+use esker_server::meta::command::{Command, Deed, NewNode, NewTable};
+use esker_server::meta::epoch::{self, Epoch};
+use esker_server::meta::ids::{ClusterId, META};
+use esker_server::meta::rows::Addresses;
+use esker_server::meta::state::State;
+use esker_server::node::{Ask, Create, NodeOptions, RequestId, Stages, identity, open};
+use esker_server::reconcile::{Due, Leading, Out, Succession};
+use esker_server::shell::recover_meta;
+use esker_server::shell::settings::Settings;
+
+use crate::sole_node::now;
+
+const CLUSTER: u64 = 7;
+
+/// Ticks in which anything is done that can be.
+const LONG: u64 = 400;
+
+const DIR: &str = "/node";
+
+fn settings() -> Settings {
+    Settings {
+        dir: DIR.into(),
+        log_segment: 256 << 10,
+        ..Settings::default()
+    }
+}
+
+/// A node that runs.
+struct One {
+    stages: Stages,
+    succession: Succession,
+    leading: Leading,
+    /// The epoch that it greets others with.
+    said: Option<Epoch>,
+    /// It has led the meta service in this life.
+    has_led: bool,
+}
+
+impl One {
+    fn open(env: &Env, node: u64) -> esker::Result<One> {
+        let (mut stages, _) = open(env, Path::new(DIR), NodeOptions::default())?;
+        let is_holding = stages.consensus.status(META).is_some();
+        stages.hold(META);
+        let kept = stages.applying.own_rows().fact(epoch::FACT)?;
+        let kept = kept.map_or(Epoch::default(), |bytes| Epoch::decode(&bytes).unwrap());
+        let mut leading = Leading::new(None);
+        leading.go_on(kept);
+        Ok(One {
+            succession: Succession::new(NodeId(node), kept, is_holding),
+            stages,
+            leading,
+            said: None,
+            has_led: false,
+        })
+    }
+
+    fn meta(&self) -> Option<Status> {
+        self.stages.consensus.status(META)
+    }
+
+    fn state(&self) -> Arc<State> {
+        let view = self.stages.replicas.view(META);
+        view.and_then(|view| view.meta()).unwrap_or_default()
+    }
+
+    fn settle(&mut self, due: Due, step: u64) -> esker::Result<()> {
+        match due {
+            Due::Keep(epoch) => {
+                self.leading.go_on(epoch);
+                let rows = self.stages.applying.own_rows();
+                rows.keep_fact(epoch::FACT, &epoch.encode())?;
+            }
+            Due::Purge(member) => self.stages.purge(member, now(step))?,
+            Due::Say(epoch) => self.said = Some(epoch),
+            Due::GoOnAlone(member, last) => {
+                let ask = Ask::GoOnAlone(member, last);
+                self.stages.consensus.ask(ask, now(step));
+            }
+            Due::Free => self.stages.consensus.ask(Ask::Free([].into()), now(step)),
+        }
+        Ok(())
+    }
+}
+
+/// Three nodes, up or down.
+struct Three {
+    worlds: Vec<SimWorld>,
+    ones: [Option<One>; 3],
+    step: u64,
+    request: u64,
+}
+
+/// Addresses that nobody dials.
+fn addresses() -> Addresses {
+    let address = "127.0.0.1:1".parse().unwrap();
+    Addresses {
+        client: address,
+        meta: Some(address),
+        peer: "127.0.0.1:2".parse().unwrap(),
+    }
+}
+
+fn new_node(nonce: u64) -> NewNode {
+    NewNode {
+        nonce,
+        addresses: addresses(),
+        label: String::new(),
+    }
+}
+
+fn create_table(name: &str) -> Deed {
+    let table = NewTable {
+        name: name.to_owned(),
+        partition_count: 1,
+        replica_count: 1,
+        kind: "pegasus".to_owned(),
+        envs: [].into(),
+        or_same: false,
+        candidates: vec![NodeId(1)],
+    };
+    Deed::CreateTable { table }
+}
+
+impl Three {
+    /// A cluster of three metas, with a table, all of it applied everywhere.
+    fn begun() -> Three {
+        let worlds: Vec<SimWorld> = (0..3).map(|node| SimWorld::new(5 + node)).collect();
+        let mut three = Three {
+            worlds,
+            ones: [None, None, None],
+            step: 1,
+            request: 0,
+        };
+        for node in 0..3 {
+            let env = three.worlds[node].env();
+            identity::create(&env, Path::new(DIR), CLUSTER, NodeId(node as u64 + 1)).unwrap();
+            three.open(node);
+            let member = Member {
+                group: META,
+                replica: ReplicaId(node as u64 + 1),
+            };
+            let first = (1..=3).map(|id| (ReplicaId(id), NodeId(id))).collect();
+            let one = three.ones[node].as_mut().unwrap();
+            one.stages.create(Create { member, first }, now(1)).unwrap();
+        }
+        three.live(60);
+        let begin = Deed::Begin {
+            cluster: ClusterId(CLUSTER),
+            name: "harbour".to_owned(),
+            node: new_node(1),
+        };
+        for deed in [
+            begin,
+            Deed::RegisterNode { node: new_node(2) },
+            Deed::RegisterNode { node: new_node(3) },
+            create_table("ships"),
+        ] {
+            let leader = three.leader();
+            three.propose(leader, deed);
+        }
+        three.live(20);
+        for one in three.ones.iter().flatten() {
+            assert_eq!(one.state().tables.len(), 1);
+        }
+        three
+    }
+
+    fn open(&mut self, node: usize) {
+        let one = One::open(&self.worlds[node].env(), node as u64 + 1);
+        self.ones[node] = Some(one.unwrap());
+    }
+
+    fn kill(&mut self, node: usize) {
+        self.ones[node] = None;
+        self.worlds[node] = self.worlds[node].after_kill();
+    }
+
+    /// The node that leads the meta service.
+    #[track_caller]
+    fn leader(&self) -> usize {
+        let leads = |one: &One| {
+            let status = one.meta()?;
+            (status.leader == Some(status.replica)).then_some(())
+        };
+        let leads = |node: &usize| self.ones[*node].as_ref().and_then(leads).is_some();
+        let leaders: Vec<usize> = (0..3).filter(leads).collect();
+        assert_eq!(leaders.len(), 1, "{leaders:?}");
+        leaders[0]
+    }
+
+    fn propose(&mut self, node: usize, deed: Deed) {
+        self.request += 1;
+        let unix_ms = 1_700_000_000_000;
+        let ask = Ask::Command {
+            request: RequestId(1_000_000 + self.request),
+            group: META,
+            bytes: Command { unix_ms, deed }.encode(),
+        };
+        let one = self.ones[node].as_mut().unwrap();
+        one.stages.consensus.ask(ask, now(self.step));
+        self.live(20);
+    }
+
+    fn live(&mut self, steps: u64) {
+        for _ in 0..steps {
+            self.tick().unwrap();
+        }
+    }
+
+    /// What nodes say when they greet: those that run, all of whom hear one another.
+    fn said(&self) -> [Option<Epoch>; 3] {
+        std::array::from_fn(|node| self.ones[node].as_ref().and_then(|one| one.said))
+    }
+
+    fn tick(&mut self) -> esker::Result<()> {
+        self.step += 1;
+        let step = self.step;
+        for node in 0..3 {
+            let said = self.said();
+            let Some(one) = &mut self.ones[node] else {
+                continue;
+            };
+            let own = one.said;
+            let heard = said.iter().flatten().max().copied();
+            let is_up = |other: NodeId| own.is_some() && said[other.0 as usize - 1] == own;
+            let meta = one.meta();
+            let later = heard.filter(|heard| Some(*heard) > own);
+            let due = one
+                .succession
+                .pass(later, meta.as_ref(), is_up, now(step).monotonic);
+            for due in due {
+                one.settle(due, step)?;
+            }
+            self.lead(node);
+            for is_tick in [true, false, false] {
+                self.turn(node, is_tick)?;
+            }
+            self.worlds[node].pool.run_all();
+        }
+        Ok(())
+    }
+
+    /// The side of meta of a node: it does what is due.
+    fn lead(&mut self, node: usize) {
+        let (step, request) = (self.step, &mut self.request);
+        let one = self.ones[node].as_mut().unwrap();
+        let status = one.meta();
+        let leader = status.as_ref().and_then(|status| status.leader);
+        let is_here = status.is_some_and(|status| leader == Some(status.replica));
+        one.has_led |= is_here;
+        one.leading
+            .lead(leader.map(|leader| NodeId(leader.0)), is_here);
+        let state = one.state();
+        let mut draw = || {
+            *request += 1;
+            RequestId(*request)
+        };
+        let elapsed = Duration::from_millis(50);
+        one.leading.tick(&state, elapsed, now(step), &mut draw);
+        for out in one.leading.take() {
+            if let Out::Ask(ask) = out {
+                one.stages.consensus.ask(ask, now(step));
+            }
+        }
+    }
+
+    fn turn(&mut self, node: usize, is_tick: bool) -> esker::Result<()> {
+        let (step, said) = (self.step, self.said());
+        let one = self.ones[node].as_mut().unwrap();
+        let outcome = one.stages.turn(now(step), is_tick);
+        one.stages.write_log(now(step))?;
+        let applied = one.stages.apply(now(step), 100)?;
+        let state = one.state();
+        for (request, reply) in outcome.replies.into_iter().chain(applied) {
+            one.leading.replied(request, &reply, &state, now(step));
+        }
+        let mut number = self.request;
+        let mut draw = || {
+            number += 1;
+            RequestId(number)
+        };
+        for cleared in outcome.cleared {
+            one.leading
+                .cleared(cleared.request, &state, now(step), &mut draw);
+        }
+        for out in one.leading.take() {
+            if let Out::Ask(ask) = out {
+                one.stages.consensus.ask(ask, now(step));
+            }
+        }
+        self.request = number;
+        for (to, frame) in outcome.frames {
+            let to = to.0 as usize - 1;
+            // Nodes of two epochs do not converse.
+            if to < 3 && said[node].is_some() && said[node] == said[to] {
+                let there = self.ones[to].as_mut().unwrap();
+                there.stages.consensus.ask(Ask::Frame(frame), now(step));
+            }
+        }
+        Ok(())
+    }
+
+    /// The act, on the last node, which does not run.
+    fn accept(&self, env: &Env) -> Result<(), String> {
+        let settings = settings();
+        let done = recover_meta(env, &settings, (99, true));
+        done.map(|found| assert!(found.is_accepted))
+            .map_err(|error| error.0)
+    }
+
+    /// The last node alone keeps the meta service, and has left out what may have been given.
+    #[track_caller]
+    fn has_gone_on(&self) {
+        let one = self.ones[2].as_ref().unwrap();
+        let status = one.meta().unwrap();
+        let members: Vec<u64> = status.configuration.nodes.keys().map(|id| id.0).collect();
+        assert_eq!(members, [3]);
+        assert_eq!(status.leader, Some(ReplicaId(3)));
+        let state = one.state();
+        assert_eq!(state.epoch(), one.succession.epoch());
+        assert_eq!(state.epoch().number, 1);
+        assert_eq!(state.tables.len(), 1, "the table of before");
+        let cluster = state.cluster.as_ref().unwrap();
+        assert_eq!((cluster.next_table.0, cluster.next_node.0), (4098, 104));
+        let meta = &state.partitions[&META];
+        assert_eq!(meta.wished, [(ReplicaId(3), NodeId(3))].into());
+        assert_eq!(meta.replica_max, 3 + 4096);
+    }
+}
+
+fn lost_two() -> Three {
+    let mut three = Three::begun();
+    (0..3).for_each(|node| three.kill(node));
+    three
+}
+
+// What lies on the disks, for another run with it.
+fn copy(lost: &Three) -> Three {
+    Three {
+        worlds: lost.worlds.iter().map(SimWorld::after_kill).collect(),
+        ones: [None, None, None],
+        ..*lost
+    }
+}
+
+#[test]
+fn a_meta_service_goes_on_with_one_of_three() {
+    let mut three = lost_two();
+    // Alone it never leads, however long it waits.
+    three.open(2);
+    three.live(LONG);
+    assert!(!three.ones[2].as_ref().unwrap().has_led);
+    three.kill(2);
+    three.accept(&three.worlds[2].env()).unwrap();
+    three.open(2);
+    three.live(LONG);
+    three.has_gone_on();
+    // And after a restart, without another word.
+    three.kill(2);
+    three.open(2);
+    three.live(LONG);
+    three.has_gone_on();
+    three.propose(2, create_table("boats"));
+    let state = three.ones[2].as_ref().unwrap().state();
+    let (id, _) = state.table("boats").unwrap();
+    assert_eq!(id.0, 4098);
+}
+
+#[test]
+fn a_loss_is_looked_at_first_and_refused_where_there_is_nothing_to_go_on_with() {
+    let settings = settings();
+    let three = lost_two();
+    let env = three.worlds[2].env();
+    let found = recover_meta(&env, &settings, (99, false)).unwrap();
+    let members: Vec<u64> = found.members.values().map(|node| node.0).collect();
+    assert_eq!(
+        (found.node.0, found.replica.0, members),
+        (3, 3, vec![1, 2, 3])
+    );
+    assert_eq!((found.table_count, found.node_count), (1, 3));
+    assert!(found.last.1 > 4 && found.last.0 > 0, "{found:?}");
+    assert!(!found.is_accepted);
+    let one = One::open(&env, 3).unwrap();
+    assert_eq!(one.succession.epoch(), Epoch::default());
+    // While it runs.
+    let refused = recover_meta(&env, &settings, (99, true)).unwrap_err();
+    assert!(refused.0.contains("another process"), "{refused}");
+    drop(one);
+    // Nobody's, and one without a replica of meta.
+    let world = SimWorld::new(9);
+    let refused = recover_meta(&world.env(), &settings, (99, true)).unwrap_err();
+    assert!(refused.0.contains("no node's directory"), "{refused}");
+    identity::create(&world.env(), Path::new(DIR), CLUSTER, NodeId(4)).unwrap();
+    let refused = recover_meta(&world.env(), &settings, (99, true)).unwrap_err();
+    assert!(refused.0.contains("node 4 has no replica"), "{refused}");
+    // The only one that there is.
+    let world = SimWorld::new(10);
+    identity::create(&world.env(), Path::new(DIR), CLUSTER, NodeId(1)).unwrap();
+    let mut one = One::open(&world.env(), 1).unwrap();
+    let member = Member {
+        group: META,
+        replica: ReplicaId(1),
+    };
+    let first = vec![(ReplicaId(1), NodeId(1))];
+    one.stages.create(Create { member, first }, now(1)).unwrap();
+    for step in 1..30 {
+        one.stages.turn(now(step), true);
+        one.stages.write_log(now(step)).unwrap();
+        one.stages.apply(now(step), 100).unwrap();
+    }
+    drop(one);
+    let world = world.after_kill();
+    let refused = recover_meta(&world.env(), &settings, (99, true)).unwrap_err();
+    assert!(refused.0.contains("the only replica"), "{refused}");
+}
+
+// Each call meets another kind of power cut, whatever the run.
+fn cut(three: &mut Three, skip: u64) {
+    let mode = CrashMode::ALL[(skip % 5) as usize];
+    three.ones[2] = None;
+    three.worlds[2] = three.worlds[2].after_crash(mode, skip);
+}
+
+// The power fails at that call that changes the disk.
+fn faulty(world: &SimWorld, skip: Option<u64>) -> (Env, Arc<FaultFs>) {
+    let fs = Arc::new(FaultFs::new(Arc::clone(&world.fs) as Arc<dyn Fs>, 1));
+    if let Some(skip) = skip {
+        fs.set_plans(vec![Plan::once(Fault::PowerOff, Calls::Mutating, skip)]);
+    }
+    let env = world.env_with(Arc::clone(&fs) as Arc<dyn Fs>);
+    (env, fs)
+}
+
+#[test]
+fn the_act_is_whole_or_was_not_done_at_whatever_call_the_power_fails() {
+    let lost = lost_two();
+    let count = {
+        let three = copy(&lost);
+        let (env, fs) = faulty(&three.worlds[2], None);
+        three.accept(&env).unwrap();
+        fs.counts().mutating()
+    };
+    assert!(count > 10, "{count}");
+    let mut done_count = 0;
+    for skip in 0..count {
+        let mut three = copy(&lost);
+        let (env, _) = faulty(&three.worlds[2], Some(skip));
+        let done = three.accept(&env);
+        drop(env);
+        cut(&mut three, skip);
+        three.open(2);
+        three.live(LONG);
+        let one = three.ones[2].as_ref().unwrap();
+        match one.succession.epoch().number {
+            0 => {
+                assert!(done.is_err() && !one.has_led, "call {skip}");
+                // Nobody was given up: with one of the others it goes on.
+                three.open(0);
+                three.live(LONG);
+                three.leader();
+            }
+            _ => {
+                done_count += 1;
+                three.has_gone_on();
+            }
+        }
+    }
+    assert!((1..count).contains(&done_count), "{done_count} of {count}");
+}
+
+#[test]
+fn it_goes_on_at_whatever_call_the_power_fails_when_it_is_started() {
+    let lost = lost_two();
+    lost.accept(&lost.worlds[2].env()).unwrap();
+    let lost = copy(&lost);
+    let started = |skip: Option<u64>| {
+        let mut three = copy(&lost);
+        let (env, fs) = faulty(&three.worlds[2], skip);
+        let went = One::open(&env, 3).and_then(|one| {
+            three.ones[2] = Some(one);
+            (0..LONG).try_for_each(|_| three.tick())
+        });
+        match skip {
+            Some(skip) => cut(&mut three, skip),
+            None => {
+                went.unwrap();
+                three.has_gone_on();
+                three.kill(2);
+            }
+        }
+        three.open(2);
+        three.live(LONG);
+        three.has_gone_on();
+        fs.counts().mutating()
+    };
+    let count = started(None);
+    assert!(count > 20, "{count}");
+    for skip in 0..count {
+        started(Some(skip));
+    }
+}
+
+#[test]
+fn who_comes_back_is_told_and_never_leads_in_whatever_order() {
+    let lost = lost_two();
+    lost.accept(&lost.worlds[2].env()).unwrap();
+    for order in [&[0, 1][..], &[1, 0], &[0], &[1]] {
+        for is_at_once in [true, false] {
+            let mut three = copy(&lost);
+            three.open(2);
+            three.live(LONG);
+            for node in order {
+                three.open(*node);
+                if !is_at_once {
+                    three.live(LONG);
+                }
+            }
+            three.live(LONG);
+            let epoch = three.ones[2].as_ref().unwrap().succession.epoch();
+            for node in order {
+                let one = three.ones[*node].as_ref().unwrap();
+                assert!(one.meta().is_none() && !one.has_led, "{order:?}");
+                assert_eq!(one.said, Some(epoch));
+            }
+            three.has_gone_on();
+            // Nor after another restart, where the one that went on is away.
+            (0..3).for_each(|node| three.kill(node));
+            order.iter().for_each(|node| three.open(*node));
+            three.live(LONG);
+            for node in order {
+                assert!(!three.ones[*node].as_ref().unwrap().has_led, "{order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_that_came_back_while_nobody_could_tell_them_yield_when_they_are_told() {
+    let mut three = lost_two();
+    three.accept(&three.worlds[2].env()).unwrap();
+    three.open(2);
+    three.live(LONG);
+    three.kill(2);
+    // Nobody is there who could know: that is what whoever accepted the loss has promised.
+    three.open(0);
+    three.open(1);
+    three.live(LONG);
+    let leader = three.leader();
+    three.propose(leader, create_table("lost"));
+    assert_eq!(three.ones[leader].as_ref().unwrap().state().tables.len(), 2);
+    three.open(2);
+    three.live(LONG);
+    for node in 0..2 {
+        assert!(three.ones[node].as_ref().unwrap().meta().is_none());
+    }
+    three.has_gone_on();
+}
+
+#[test]
+fn of_two_that_were_recovered_beside_one_another_one_holds() {
+    let settings = settings();
+    let mut three = lost_two();
+    for (node, drawn) in [(1, 55), (2, 99)] {
+        recover_meta(&three.worlds[node].env(), &settings, (drawn, true)).unwrap();
+    }
+    three.open(1);
+    three.live(LONG);
+    assert_eq!(three.leader(), 1);
+    three.open(2);
+    three.live(LONG);
+    three.has_gone_on();
+    assert!(three.ones[1].as_ref().unwrap().meta().is_none());
+    // A second loss is a later one, whatever was drawn.
+    three.kill(2);
+    let refused = recover_meta(&three.worlds[2].env(), &settings, (1, true)).unwrap_err();
+    assert!(refused.0.contains("the only replica"), "{refused}");
+}
