@@ -101,7 +101,15 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
     let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", millis(unix_ms())));
     let started = Node::start(&env, settings, (draw(), log));
     let node = started.map_err(|StartError(why)| Failure::failed(why))?;
-    if !node.wait_until_serving(SERVING_MAX) && !interrupt.is_raised() {
+    let is_serving = match node.wait_until_serving(SERVING_MAX) {
+        Ok(is_serving) => is_serving,
+        Err(why) => {
+            // What it is to end for comes before what may go wrong as it ends.
+            let _ = node.stop();
+            return Err(Failure::failed(why));
+        }
+    };
+    if !is_serving && !interrupt.is_raised() {
         remark!(
             "esker: the cluster's meta service does not answer yet: tables that this node has are \
              served, none can be created"

@@ -152,6 +152,15 @@ fn a_copy_of_a_node_that_runs_ends_and_the_original_goes_on() {
     let (code, lines) = ByHand::start(bench, &words).ends();
     assert_eq!(code, 1, "{lines}");
     assert!(lines.contains("a copy of"), "{lines}");
+    // In its place a command says so as well, though the process has begun by then.
+    let (place, own) = (bench.path("cluster/node2"), bench.path("own"));
+    std::fs::rename(&place, &own).unwrap();
+    copy(&bench.path("copy"), &place);
+    let ran = cluster.run(&[&["restart", "2"], &QUICK[..]].concat());
+    let ran = ran.exits(1);
+    assert!(ran.err.contains("a copy of"), "{ran:?}");
+    std::fs::remove_dir_all(&place).unwrap();
+    std::fs::rename(&own, &place).unwrap();
     cluster.ok(&[&["restart", "2"], &QUICK[..]].concat());
     assert_eq!(cluster.states(), ["running"; 3]);
 }

@@ -11,7 +11,9 @@
 //!   more, and its connections end, at the latest after the silence that ends any.
 //! - The process that was seen is none of those that the later one says came before it: the
 //!   directories have parted, and whoever comes second is refused.
-//! - A node that meets its own number met a copy of itself.
+//! - A node that is dialled by its own number met a copy of itself, or is one: the process that
+//!   had the directory open before, and speaks, has the original. Where neither came before the
+//!   other, the one that others speak to stays; who has nobody yet leaves it to them.
 //!
 //! Nodes that know of two meta services, of which one lost its majority (`meta/epoch.rs`), greet
 //! and part: the one that knows of the earlier one is told so ([`Registry::later_epoch`]), and comes
@@ -46,8 +48,12 @@ pub enum Stranger {
     OtherCluster(u64),
     /// It wants another node than this one.
     WrongNode(u64),
-    /// It has this node's own number.
+    /// It has this node's own number, and its directory is the copy.
     Myself,
+    /// It has this node's own number, and this node's directory is the copy.
+    Original,
+    /// It has this node's own number; which directory is the copy is not known here.
+    Twin,
     /// A later incarnation of it was seen.
     Outdated(u64),
     /// Another process with its number and incarnation was seen: one is a copy of the other.
@@ -71,9 +77,15 @@ impl fmt::Display for Stranger {
             Stranger::WrongNode(node) => {
                 write!(out, "it wants node {node}, which does not listen here")
             }
-            Stranger::Myself => {
-                out.write_str("it has this node's own number: a copy of its directory?")
-            }
+            Stranger::Myself => out
+                .write_str("it has this node's own number: its directory is a copy of this one's"),
+            Stranger::Original => out.write_str(
+                "it has this node's own number: the directory here is a copy, and this one ends",
+            ),
+            Stranger::Twin => out.write_str(
+                "it has this node's own number: one of the two directories is a copy, and nobody \
+                 has spoken to the one here yet",
+            ),
             Stranger::Outdated(seen) => {
                 write!(
                     out,
@@ -107,6 +119,8 @@ impl From<Stranger> for Reason {
             Stranger::OtherCluster(_) => Reason::OtherCluster,
             Stranger::WrongNode(_) => Reason::WrongNode,
             Stranger::Myself => Reason::Myself,
+            // Whoever has dialled is not the one that ends.
+            Stranger::Original | Stranger::Twin => Reason::Other,
             Stranger::Outdated(_) => Reason::Outdated,
             Stranger::SecondHolder | Stranger::Impostor(_) => Reason::SecondHolder,
             Stranger::EarlierLives(_) => Reason::EarlierLives,
@@ -220,8 +234,35 @@ impl Registry {
             Reason::Myself | Reason::Outdated | Reason::SecondHolder | Reason::Parted
         );
         if is_ousted && self.myself().node != 0 {
-            let mut ousted = self.ousted.lock().unwrap_or_else(PoisonError::into_inner);
-            ousted.get_or_insert_with(|| refusal.words.escape_debug().to_string());
+            self.oust(refusal.words.escape_debug().to_string());
+        }
+    }
+
+    fn oust(&self, why: String) {
+        let mut ousted = self.ousted.lock().unwrap_or_else(PoisonError::into_inner);
+        ousted.get_or_insert(why);
+    }
+
+    /// A process has dialled that has this node's number.
+    fn meet(&self, greeting: &Greeting) -> Stranger {
+        let (myself, other) = (self.myself(), &greeting.speaker);
+        let is_among = |instance: u64, before: &[u64]| instance != 0 && before.contains(&instance);
+        if is_among(myself.instance, &greeting.origin.before) {
+            return Stranger::Myself;
+        }
+        if is_among(other.instance, &self.origin.before) {
+            let place = greeting.origin.address;
+            let place = place.map_or("an unknown address".to_owned(), |place| place.to_string());
+            self.oust(format!(
+                "the node at {place} had this directory open before, and lives: this is a copy of \
+                 its directory"
+            ));
+            return Stranger::Original;
+        }
+        let is_known = self.lock().values().any(|holder| holder.standing > 0);
+        match is_known {
+            true => Stranger::Myself,
+            false => Stranger::Twin,
         }
     }
 
@@ -244,6 +285,9 @@ impl Registry {
         }
         if speaker.cluster != myself.cluster {
             return Err(Stranger::OtherCluster(speaker.cluster));
+        }
+        if speaker.node == myself.node && speaker.instance != myself.instance {
+            return Err(self.meet(greeting));
         }
         self.note(greeting)
     }

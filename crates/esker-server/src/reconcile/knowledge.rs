@@ -1,6 +1,7 @@
 //! What a node knows of the cluster's tables and of other nodes, in memory and on its disk.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
 
 use esker_raft::NodeId;
 use esker_raft::codec::DecodeError;
@@ -59,6 +60,17 @@ impl Knowledge {
             _ => return None,
         };
         Some((name, encode_directives(std::slice::from_ref(directive))))
+    }
+
+    /// The node whose door for clients is at `address`. A number that has none any more may be there
+    /// still beside the one that has taken its place: of several the one that is up counts, and of
+    /// those the last.
+    pub fn node_at(&self, address: SocketAddrV4, is_up: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        let there = self.nodes.iter();
+        let there = there.filter(|row| row.1.addresses.client == address);
+        there
+            .map(|row| *row.0)
+            .max_by_key(|node| (is_up(*node), *node))
     }
 
     /// The table of a number that answers: none that is dropped, or unknown here.

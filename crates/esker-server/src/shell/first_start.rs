@@ -20,7 +20,6 @@ use crate::peer::ask::{Answer, Ask, Asker};
 use crate::peer::format::Speaker;
 use crate::peer::link::{Link, LinkOpening, LinkSettings};
 use crate::peer::registry::Registry;
-use crate::shell::other_cluster::Joining;
 use crate::shell::service::NEW_NODE_VERSION;
 use crate::shell::settings::Settings;
 
@@ -36,8 +35,7 @@ const BETWEEN: Duration = Duration::from_millis(200);
 /// The number of the first node of a cluster.
 pub(crate) const FOUNDER: NodeId = NodeId(1);
 
-/// Makes the directory a node's, if it is nobody's yet; one that is must be of the cluster that it
-/// is to join.
+/// Makes the directory a node's, if it is nobody's yet.
 ///
 /// `nonce` is drawn for this call. Errors: in one sentence, what to do about it.
 pub(crate) async fn settle(
@@ -48,14 +46,8 @@ pub(crate) async fn settle(
 ) -> Result<(), String> {
     let dir = Path::new(&settings.dir);
     let told = |error: esker::Error| error.to_string();
-    if let Some(own) = identity::read(env, dir).map_err(told)? {
-        let joining = Joining {
-            join: settings.join.clone(),
-            own_address: addresses.peer,
-            own,
-            nonce,
-        };
-        return joining.check().await;
+    if identity::read(env, dir).map_err(told)?.is_some() {
+        return Ok(());
     }
     let (cluster, node) = match settings.join.is_empty() {
         // Never 0, which is nobody's.

@@ -36,7 +36,7 @@ use crate::shell::log_thread::LogThread;
 use crate::shell::misdirected::Misdirected;
 use crate::shell::moments::Moments;
 use crate::shell::opening::{
-    Listeners, door, have_meta, load_knowledge, open_stages, succession, tell_found,
+    Listeners, door, have_meta, load_knowledge, open_stages, others, succession, tell_found,
 };
 use crate::shell::other_cluster::Joining;
 use crate::shell::pages::Pages;
@@ -105,6 +105,14 @@ pub(crate) async fn launch(
     let (mut stages, found) = open_stages(env, settings, (&addresses, nonce)).await?;
     tell_found(&found, log);
     let knowledge = load_knowledge(&stages)?;
+    let joining = Joining {
+        join: settings.join.clone(),
+        known: others(&knowledge, stages.identity.node),
+        own_address: addresses.peer,
+        own: stages.identity,
+        nonce,
+    };
+    joining.check().await?;
     let succession = succession(&mut stages)?;
     if stages.identity.node == FOUNDER && knowledge.nodes.is_empty() {
         have_meta(&mut stages, env)?;
@@ -118,7 +126,11 @@ pub(crate) async fn launch(
         nonce,
         handles,
     };
-    shell.launch((stages, found), (knowledge, succession), listeners)
+    shell.launch(
+        (stages, found),
+        (knowledge, succession),
+        (listeners, joining),
+    )
 }
 
 /// What the parts of a node are made with.
@@ -163,7 +175,7 @@ impl Shell<'_> {
         self,
         (stages, found): (Stages, Found),
         (knowledge, succession): (Knowledge, Succession),
-        listeners: Listeners,
+        (listeners, joining): (Listeners, Joining),
     ) -> Result<Launched, String> {
         let (inbox, outlet) = inbox();
         let shared = self.shared(&stages, &knowledge, inbox);
@@ -196,12 +208,6 @@ impl Shell<'_> {
             place.node, place.cluster, place.meta, place.client, place.peer
         );
         self.log.write(Level::Note, &line);
-        let joining = Joining {
-            join: self.settings.join.clone(),
-            own_address: self.addresses.peer,
-            own: self.identity,
-            nonce: self.nonce,
-        };
         let watching = joining.watch(Arc::clone(&shared.links), shared.faults.clone());
         drop(self.handles.links.spawn(watching));
         Ok(Launched {

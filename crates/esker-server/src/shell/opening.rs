@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use esker::ErrorKind;
 use esker::internals::env::bundle::Env;
-use esker_raft::{Member, Options, ReplicaId};
+use esker_raft::{Member, NodeId, Options, ReplicaId};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 
@@ -200,6 +200,12 @@ pub(crate) fn load_epoch(stages: &Stages) -> Result<Epoch, String> {
     let fact = fact.map_err(|error| error.to_string())?;
     let kept = fact.map_or(Ok(Epoch::default()), |bytes| Epoch::decode(&bytes));
     kept.map_err(|error| format!("which meta service there is cannot be read: {error}"))
+}
+
+/// Where the other nodes are, as the node was told.
+pub(crate) fn others(knowledge: &Knowledge, myself: NodeId) -> Vec<SocketAddr> {
+    let others = knowledge.nodes.iter().filter(|row| *row.0 != myself);
+    others.map(|row| row.1.addresses.peer).collect()
 }
 
 /// What the node was told before.

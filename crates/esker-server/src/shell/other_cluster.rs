@@ -2,8 +2,11 @@
 //!
 //! Such a node would live, and its clients would be told that their tables are not there. Who it
 //! dials for its groups refuses it; this asks those that whoever started it has named, as one who
-//! has no number, and says no more than which cluster they are of.
+//! has no number, and says no more than which cluster they are of. Those that its directory knows
+//! are asked as well, for one of its own cluster is enough: whom it was to join may have lost its
+//! disk, and have begun a cluster of its own.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +34,8 @@ const AGAIN: Duration = Duration::from_secs(2);
 pub(crate) struct Joining {
     /// What it was told to join.
     pub(crate) join: Vec<SocketAddr>,
+    /// Where the other nodes of its cluster were, as its directory knows.
+    pub(crate) known: Vec<SocketAddr>,
     /// Where it listens for them.
     pub(crate) own_address: SocketAddr,
     /// Whose its directory is.
@@ -42,7 +47,10 @@ pub(crate) struct Joining {
 impl Joining {
     /// Refuses a start in the place of another cluster's node.
     pub(crate) async fn check(&self) -> Result<(), String> {
-        self.look(STARTING_MAX).await.map_or(Ok(()), Err)
+        match self.join.is_empty() {
+            true => Ok(()),
+            false => self.look(STARTING_MAX).await.map_or(Ok(()), Err),
+        }
     }
 
     /// Ends the node if those that it is to join turn out to be of another cluster before anybody
@@ -66,7 +74,8 @@ impl Joining {
     /// Why it may not be here: of those that answer, one at least, none is of its own cluster.
     async fn look(&self, patience: Duration) -> Option<String> {
         let mut asked = JoinSet::new();
-        for &address in self.join.iter().filter(|one| **one != self.own_address) {
+        let all: BTreeSet<SocketAddr> = self.join.iter().chain(&self.known).copied().collect();
+        for address in all.into_iter().filter(|one| *one != self.own_address) {
             let nonce = self.nonce;
             asked.spawn(async move { (address, cluster_at(address, nonce, patience).await) });
         }
@@ -75,6 +84,8 @@ impl Joining {
         while let Some(told) = asked.join_next().await {
             match told {
                 Ok((_, Some(cluster))) if cluster == own => return None,
+                // Somebody else may be where a node of its own was.
+                Ok((address, Some(_))) if !self.join.contains(&address) => {}
                 Ok((address, Some(cluster))) => other = Some((address, cluster)),
                 // Who does not answer says nothing.
                 Ok((_, None)) | Err(_) => {}

@@ -108,11 +108,19 @@ impl Node {
 
     /// Waits until the leader of meta has told the node what there is; false if that takes longer
     /// than `patience`.
-    pub fn wait_until_serving(&self, patience: Duration) -> bool {
+    ///
+    /// Errors: why it must end instead.
+    pub fn wait_until_serving(&self, patience: Duration) -> Result<bool, String> {
         let mut serving = self.launched.serving.clone();
         let told = async { serving.wait_for(|serving| *serving).await.is_ok() };
-        self.runtime
-            .block_on(async { timeout(patience, told).await.unwrap_or(false) })
+        self.runtime.block_on(async {
+            tokio::select! {
+                // A node that is refused was told so, and may have been told what there is as well.
+                biased;
+                why = self.launched.faults.wait() => Err(why),
+                told = timeout(patience, told) => Ok(told.unwrap_or(false)),
+            }
+        })
     }
 
     /// Waits until the node must end, and says why; `None` once `asked` has come.

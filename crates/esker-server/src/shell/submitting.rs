@@ -211,9 +211,9 @@ impl NodeService {
         });
         let primary = found?.primary.0?;
         let knowledge = self.known.get();
-        let mut nodes = knowledge.nodes.iter();
-        let node = nodes.find(|row| row.1.addresses.client == primary)?.0;
-        (*node != self.myself).then_some(*node)
+        let is_up = |node: NodeId| node == self.myself || self.links.is_up(node.0);
+        let node = knowledge.node_at(primary, is_up)?;
+        (node != self.myself).then_some(node)
     }
 
     fn read(&self, view: &View, reading: Box<Reading>, (now, is_own): (Duration, bool)) {

@@ -58,7 +58,7 @@ impl Served {
         });
         let node = Node::start(&Env::real(2), &settings, (nonce, log));
         let node = node.unwrap_or_else(|error| panic!("{error}"));
-        assert!(node.wait_until_serving(SOON));
+        assert_eq!(node.wait_until_serving(SOON), Ok(true));
         Served { node, lines }
     }
 

@@ -38,7 +38,7 @@ fn lines() -> LogLines {
 fn start(dir: &Path, nonce: u64) -> Node {
     let node = Node::start(&Env::real(2), &settings(dir), (nonce, lines()));
     let node = node.unwrap_or_else(|error| panic!("{error}"));
-    assert!(node.wait_until_serving(SOON));
+    assert_eq!(node.wait_until_serving(SOON), Ok(true));
     node
 }
 
@@ -322,7 +322,7 @@ fn calls_that_took_long_are_kept_with_what_they_waited_for() {
     };
     let node = Node::start(&Env::real(2), &settings, (81, lines()));
     let node = node.unwrap_or_else(|error| panic!("{error}"));
-    assert!(node.wait_until_serving(SOON));
+    assert_eq!(node.wait_until_serving(SOON), Ok(true));
     let place = node.place();
     block(async {
         let client = client(place);

@@ -59,7 +59,7 @@ fn whoever_is_meant_or_is_of_another_cluster_is_told_apart() {
     let mut lost = greeting(2, 1, 1);
     lost.wants = 3;
     assert_eq!(registry.admit(&lost), Err(Stranger::WrongNode(3)));
-    assert_eq!(registry.admit(&greeting(1, 5, 101)), Err(Stranger::Myself));
+    assert_eq!(registry.admit(&greeting(1, 5, 101)), Err(Stranger::Twin));
     assert_eq!(
         registry.admit(&greeting(1, 5, 100)),
         Ok(()),
@@ -227,7 +227,7 @@ fn a_copy_of_a_directory_has_no_word_in_which_meta_service_there_is() {
     let older = of_epoch(greeting(2, 4, 6), 1);
     assert_eq!(registry.admit(&older), Err(Stranger::Outdated(5)));
     let mine = of_epoch(greeting(1, 6, 6), 1);
-    assert_eq!(registry.admit(&mine), Err(Stranger::Myself));
+    assert_eq!(registry.admit(&mine), Err(Stranger::Twin));
     assert_eq!(registry.later_epoch(), None);
 }
 
@@ -248,4 +248,54 @@ fn one_without_a_number_is_answered_by_any_meta_service() {
     let mut asks = greeting(2, 1, 7);
     asks.speaker = nobody;
     registry.admit(&asks).unwrap();
+}
+
+// A process of node 1, with those that had its directory open before.
+fn mine(incarnation: u64, instance: u64, before: &[u64]) -> Greeting {
+    after(greeting(1, incarnation, instance), before)
+}
+
+fn registry_of(greeting: &Greeting) -> Registry {
+    Registry::of(greeting.speaker, greeting.origin)
+}
+
+// That process has dialled this one, and hears what this one answers; whether each is to end.
+fn dials(dialler: &Greeting, listener: &Registry) -> [bool; 2] {
+    let there = registry_of(dialler);
+    let stranger = listener.admit(dialler).unwrap_err();
+    there.hear(&Refusal {
+        reason: Reason::from(stranger),
+        words: stranger.to_string(),
+    });
+    [&there, listener].map(|one| one.ousted().is_some())
+}
+
+#[test]
+fn of_a_node_and_its_copy_that_meet_one_lives() {
+    // The original runs; the copy was made of it since.
+    let mut original = mine(5, 100, &[40, 30]);
+    original.wants = 0;
+    let mut copy = mine(6, 101, &[100, 40, 30]);
+    copy.wants = 0;
+    assert_eq!(dials(&copy, &registry_of(&original)), [true, false]);
+    // In another node's place, where the original dials it.
+    let there = registry_of(&copy);
+    assert_eq!(dials(&original, &there), [false, true]);
+    let why = there.ousted().unwrap();
+    assert!(why.contains("this is a copy of its directory"), "{why}");
+    // Both were opened since the one was copied from the other: nobody can tell by that, and who
+    // is known to others stays.
+    let mut other = mine(6, 102, &[40, 30]);
+    other.wants = 0;
+    let listener = Arc::new(registry_of(&original));
+    assert_eq!(dials(&other, &listener), [false, false]);
+    let peer = greeting(3, 1, 9);
+    listener.admit(&peer).unwrap();
+    let _standing = listener.stand(peer.speaker);
+    assert_eq!(dials(&other, &listener), [true, false]);
+    // Numbers that nobody has drawn say nothing.
+    let mut unknown = mine(6, 103, &[]);
+    unknown.wants = 0;
+    let nameless = mine(5, 0, &[]);
+    assert_eq!(dials(&unknown, &registry_of(&nameless)), [false, false]);
 }

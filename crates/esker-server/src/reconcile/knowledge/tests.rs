@@ -88,3 +88,26 @@ fn what_is_no_list_is_no_fact_and_a_damaged_fact_is_refused() {
     assert!(knowledge.learn(&Directive::Stop { why }).is_none());
     assert!(Knowledge::load([&b"\x01\xff\xff\xff\xff"[..]]).is_err());
 }
+
+#[test]
+fn of_numbers_at_one_address_the_one_that_is_up_counts_and_then_the_last() {
+    let mut knowledge = Knowledge::default();
+    let [_, nodes] = told();
+    knowledge.learn(&nodes);
+    let facts = knowledge.nodes[&NodeId(3)].clone();
+    let address = facts.addresses.client;
+    // The old number goes once nothing counts on it, and is dead meanwhile.
+    for node in [4, 7].map(NodeId) {
+        let facts = KnownNode {
+            node,
+            ..facts.clone()
+        };
+        knowledge.nodes.insert(node, facts);
+    }
+    let at = |up: &[u64]| knowledge.node_at(address, |node| up.contains(&node.0));
+    assert_eq!(at(&[4]), Some(NodeId(4)));
+    assert_eq!(at(&[3, 4]), Some(NodeId(4)));
+    assert_eq!(at(&[]), Some(NodeId(7)));
+    let nobody = SocketAddrV4::new([127, 0, 0, 1].into(), 9);
+    assert_eq!(knowledge.node_at(nobody, |_| true), None);
+}

@@ -57,8 +57,18 @@ async fn end_beside(others: BTreeMap<u64, SocketAddr>) -> Option<String> {
     let links = Links::new(registry(77, 1), settings, silent.clone(), Arc::new(|_| {}));
     links.set_addresses(&others);
     let faults = Faults::new(silent);
-    let joining = Joining {
-        join: vec![other.address()],
+    let joining = joining(&[&other], &[]);
+    let watching = joining.watch(Arc::new(links), faults.clone());
+    timeout(SOON, watching).await.expect("it knows by then");
+    faults.told()
+}
+
+/// Node 1 of cluster 77, which is to join those, and knows others.
+fn joining(join: &[&PeerListener], known: &[&PeerListener]) -> Joining {
+    let addresses = |all: &[&PeerListener]| all.iter().map(|one| one.address()).collect();
+    Joining {
+        join: addresses(join),
+        known: addresses(known),
         own_address: ([127, 0, 0, 1], 1).into(),
         own: Identity {
             cluster: 77,
@@ -69,10 +79,23 @@ async fn end_beside(others: BTreeMap<u64, SocketAddr>) -> Option<String> {
             before: [0; 16],
         },
         nonce: 5,
-    };
-    let watching = joining.watch(Arc::new(links), faults.clone());
-    timeout(SOON, watching).await.expect("it knows by then");
-    faults.told()
+    }
+}
+
+#[tokio::test]
+async fn who_is_to_join_one_that_is_of_another_cluster_by_now_starts_where_its_own_live() {
+    let (other, own) = (node(88, 1).await, node(77, 2).await);
+    let why = joining(&[&other], &[]).check().await.unwrap_err();
+    assert!(why.contains("is of cluster 0000000000000058"), "{why}");
+    assert_eq!(joining(&[&other], &[&own]).check().await, Ok(()));
+    // Somebody else may be where others of its own were: that says nothing.
+    let third = node(99, 1).await;
+    assert!(joining(&[&other], &[&third]).check().await.is_err());
+    assert_eq!(joining(&[], &[&third]).check().await, Ok(()));
+    let gone = node(88, 2).await;
+    let ended = joining(&[&gone], &[&third]);
+    drop(gone);
+    assert_eq!(ended.check().await, Ok(()));
 }
 
 #[tokio::test]
