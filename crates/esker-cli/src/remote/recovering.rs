@@ -1,6 +1,7 @@
 //! Partitions that go on with what is left of them, once somebody accepts what is lost.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker_rpc::client::ClientError;
@@ -17,6 +18,12 @@ use crate::remote::nodes::{is_unknown_call, not_ours};
 use crate::remote::placing::replica_count;
 use crate::remote::refusal::{change_failure, is_no_table};
 use crate::remote::waiting::wait_for;
+
+/// How long after its end a node is missed: reports come each second, and one may be late.
+const MISSED_MAX: Duration = Duration::from_secs(4);
+
+/// How often is looked whether one is.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// What is to go on, and whether the loss is accepted.
 #[derive(Debug, Args)]
@@ -58,9 +65,15 @@ pub struct Recover {
 
 /// Shows what has no majority, or has it go on.
 pub fn recover(shared: &GlobalFlags, link: &Link, args: &Recover) -> Outcome {
-    let found = asked(link, args)?;
+    let mut found = asked(link, args)?;
     if !args.accept_loss {
         return show(shared, args, &found);
+    }
+    // Nobody misses a node yet that has ended a moment ago: that nothing is lost is not said before.
+    let until = Instant::now() + MISSED_MAX;
+    while found.is_empty() && Instant::now() < until {
+        link.rest(LOOK);
+        found = asked(link, args)?;
     }
     let lost = of(&found, PartitionStanding::PS_LOST);
     if !lost.is_empty() {

@@ -21,6 +21,10 @@ use crate::meta::state::State;
 /// Groups of which one command says that they have gone on.
 const RECOVERED_MAX: usize = 4096;
 
+/// Whoever was heard in that time leads what it said: two reports, and what one may be late. Later
+/// nobody knows whether it does.
+const LED_MS: u64 = 2_500;
+
 /// Milliseconds of a second.
 const MS_PER_S: u64 = 1000;
 
@@ -64,8 +68,17 @@ fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String>
         if live.is_alive(undone.node) && base.is_some_and(|base| base.damage.is_none()) {
             return Ok(Verdict::GoesOn(undone.base, undone.node));
         }
-    } else if live.led_group(group).is_some() {
-        return Ok(Verdict::Led);
+    } else if let Some(led) = live.led_group(group) {
+        let silent_ms = live.silent_ms(led.node);
+        if silent_ms < LED_MS {
+            return Ok(Verdict::Led);
+        }
+        return Err(format!(
+            "node {} led it, and was not heard for {} s: ask again in {} s",
+            led.node.0,
+            silent_ms / MS_PER_S,
+            (QUICK_MS - silent_ms) / MS_PER_S
+        ));
     }
     let unsure = state.nodes.keys().find(|node| is_unsure(live, **node));
     if let Some(node) = unsure.filter(|_| live.is_informed(state)) {

@@ -91,6 +91,22 @@ fn leads_alone(trial: &mut Trial, id: GroupId, (base, node): (ReplicaId, NodeId)
 }
 
 #[test]
+fn nobody_says_that_a_group_is_led_whose_leader_was_not_heard_lately() {
+    let (mut trial, id, _) = partition();
+    trial.hear();
+    // A longer pause would not have been watched.
+    (0..4).for_each(|_| trial.live.pass(500));
+    assert_eq!(verdict(&trial.state, &trial.live, id), Verdict::Led);
+    trial.live.pass(500);
+    let Verdict::Waits(why) = verdict(&trial.state, &trial.live, id) else {
+        panic!("it may have ended");
+    };
+    assert!(why.contains("was not heard for 2 s: ask again"), "{why}");
+    trial.hear();
+    assert_eq!(verdict(&trial.state, &trial.live, id), Verdict::Led);
+}
+
+#[test]
 fn a_group_goes_on_with_the_replica_that_is_left() {
     let (mut trial, id, replicas) = partition();
     assert_eq!(verdict(&trial.state, &trial.live, id), Verdict::Led);
