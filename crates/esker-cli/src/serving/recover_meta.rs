@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
 use crate::out::Out;
+use crate::quantity::counted;
 use crate::serving::drawn::draw;
 
 /// Looks, and has it go on if the loss is accepted.
@@ -37,14 +38,14 @@ fn words(found: &MetaFound) -> String {
 {replica} of the meta service, on node {} of cluster {:016x}:
 
   log             up to entry {entry} of term {term}
-  knows           {} tables, {} nodes
+  knows           {}, {}
   other members   {}
 
 ",
         node.0,
         found.cluster,
-        found.table_count,
-        found.node_count,
+        counted(found.table_count as u64, "table"),
+        counted(found.node_count as u64, "node"),
         others.join(", "),
     );
     words += match found.is_accepted {

@@ -141,7 +141,7 @@ fn a_cluster_that_lost_two_of_three_directories_goes_on_and_new_nodes_join() {
     assert!(refused.err.contains("another process has"), "{refused:?}");
     cluster.ok(&["kill", "3"]);
     let looked = recover(&cluster, &[]).exits(2);
-    assert!(looked.text().contains("1 tables, 3 nodes"), "{looked:?}");
+    assert!(looked.text().contains("1 table, 3 nodes"), "{looked:?}");
     assert!(looked.err.contains("nothing was changed"), "{looked:?}");
     let left = go_on(&cluster);
 
