@@ -69,7 +69,7 @@ pub fn recover(shared: &GlobalFlags, link: &Link, args: &Recover) -> Outcome {
     if !args.accept_loss {
         return show(shared, args, &found);
     }
-    // Nobody misses a node yet that has ended a moment ago: that nothing is lost is not said before.
+    // Nobody misses a node yet that has ended a moment ago: that nothing is lost is said later.
     let until = Instant::now() + MISSED_MAX;
     while found.is_empty() && Instant::now() < until {
         link.rest(LOOK);

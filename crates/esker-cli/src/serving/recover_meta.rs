@@ -1,5 +1,4 @@
-//! `esker serve --recover-meta`: what a stopped node has of the meta service, and that this goes on
-//! without all other replicas.
+//! `esker serve --recover-meta`: a stopped node's replica of the meta service goes on alone.
 
 use esker::internals::env::bundle::Env;
 use esker_server::shell::settings::Settings;

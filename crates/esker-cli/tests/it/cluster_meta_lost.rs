@@ -1,5 +1,4 @@
-//! Three nodes as processes, of which two are lost with the meta service's majority and with most
-//! replicas of a table: the third goes on, and new ones join, or the old ones come back.
+//! Three nodes as processes, of which two are lost: new ones join, or the old ones come back.
 
 use std::fs;
 use std::time::{Duration, Instant};

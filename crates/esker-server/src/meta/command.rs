@@ -1,8 +1,8 @@
 //! A change of the state, as an entry of the meta group's log says it.
 //!
-//! The number of the layout (u8: 1; 2 of [`Deed::LeaveNode`]; 3 of
-//! [`Deed::Recover`] and [`Deed::NoteRecovered`]; 4 of [`Deed::RecoverMeta`]), then [`Command`] as `codec.rs`
-//! writes it. Time and whatever only the leader knows are in it, so that every replica comes to the
+//! The number of the layout (u8: 1; 2 of [`Deed::LeaveNode`]; 3 of [`Deed::Recover`] and
+//! [`Deed::NoteRecovered`]; 4 of [`Deed::RecoverMeta`]), then [`Command`] as `codec.rs` writes it.
+//! Time and whatever only the leader knows are in it, so that every replica comes to the
 //! same state. A new deed, or a new field, raises the number of the layout: whoever does not know
 //! it must stop.
 

@@ -56,8 +56,25 @@ impl Epoch {
         member.group == META && member.replica <= self.last && member.replica != self.base
     }
 
-    /// Whether its numbers can be true.
-    pub fn is_sound(&self) -> bool {
+    /// Its numbers, in their order.
+    pub fn words(&self) -> [u64; 5] {
+        let Epoch { number, drawn, .. } = *self;
+        [number, drawn, self.base.0, self.node.0, self.last.0]
+    }
+
+    /// The epoch of those numbers; `None` if they can be none's.
+    pub fn of_words([number, drawn, base, node, last]: [u64; 5]) -> Option<Epoch> {
+        let epoch = Epoch {
+            number,
+            drawn,
+            base: ReplicaId(base),
+            node: NodeId(node),
+            last: ReplicaId(last),
+        };
+        epoch.is_sound().then_some(epoch)
+    }
+
+    fn is_sound(&self) -> bool {
         match self.number {
             0 => *self == Epoch::default(),
             _ => self.base.0 > 0 && self.node.0 > 0 && self.base <= self.last,

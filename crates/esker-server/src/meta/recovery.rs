@@ -69,16 +69,7 @@ fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String>
             return Ok(Verdict::GoesOn(undone.base, undone.node));
         }
     } else if let Some(led) = live.led_group(group) {
-        let silent_ms = live.silent_ms(led.node);
-        if silent_ms < LED_MS {
-            return Ok(Verdict::Led);
-        }
-        return Err(format!(
-            "node {} led it, and was not heard for {} s: ask again in {} s",
-            led.node.0,
-            silent_ms / MS_PER_S,
-            (QUICK_MS - silent_ms) / MS_PER_S
-        ));
+        return led_by(live, led.node);
     }
     let unsure = state.nodes.keys().find(|node| is_unsure(live, **node));
     if let Some(node) = unsure.filter(|_| live.is_informed(state)) {
@@ -133,6 +124,20 @@ fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String>
         missing.join(", ")
     );
     Ok(Verdict::Lost(recover, lost))
+}
+
+/// Whether a group is led that the node has led. Errors: that was long ago.
+fn led_by(live: &Live, node: NodeId) -> Result<Verdict, String> {
+    let silent_ms = live.silent_ms(node);
+    if silent_ms < LED_MS {
+        return Ok(Verdict::Led);
+    }
+    Err(format!(
+        "node {} led it, and was not heard for {} s: ask again in {} s",
+        node.0,
+        silent_ms / MS_PER_S,
+        (QUICK_MS - silent_ms) / MS_PER_S
+    ))
 }
 
 /// Whether the node is silent, and not for so long that it counts as away.

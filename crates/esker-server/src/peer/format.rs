@@ -57,15 +57,13 @@
 //! | 8 | the directory has parted from the one that was seen |
 //!
 //! Integers are little-endian. Valid if and only if the kind is known, the bytes that are 0 are 0,
-//! the length is no greater than that of its kind, the number is 0 where it must be and not 0 where
-//! it must not, and the checksum is that of the bytes. A greeting has 238 bytes, that magic and
-//! that version, its speaker has a number if and only if it has a cluster, no address without a
-//! port, and an epoch that is sound. A refusal has a byte at least.
+//! the length is no greater than its kind's, the number is 0 where it must be and not where it must
+//! not, and the checksum is that of the bytes. A greeting has its length, that magic and version,
+//! a number if and only if a cluster, no address without a port, a sound epoch; a refusal a byte.
 
 use std::fmt;
 use std::net::{Ipv6Addr, SocketAddr};
 
-use esker_raft::{NodeId, ReplicaId};
 use esker_rpc::codec::Incoming;
 
 use crate::meta::epoch::Epoch;
@@ -339,26 +337,18 @@ impl Greeting {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&VERSION.to_le_bytes());
-        let speaker = &self.speaker;
+        let Greeting { speaker, wants, .. } = self;
         for number in [
             speaker.cluster,
             speaker.node,
             speaker.incarnation,
             speaker.instance,
-            self.wants,
+            *wants,
         ] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         put_address(&mut bytes, self.origin.address);
-        let epoch = &self.epoch;
-        let epoch = [
-            epoch.number,
-            epoch.drawn,
-            epoch.base.0,
-            epoch.node.0,
-            epoch.last.0,
-        ];
-        for number in self.origin.before.into_iter().chain(epoch) {
+        for number in self.origin.before.into_iter().chain(self.epoch.words()) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         assert_eq!(bytes.len(), GREETING_BYTES);
@@ -391,18 +381,8 @@ impl Greeting {
             return Err(PeerError::Payload("greeting"));
         }
         let before = std::array::from_fn(|at| long(bytes, LINEAGE_FROM + 8 * at));
-        let [number, drawn, base, node, last] =
-            std::array::from_fn(|at| long(bytes, EPOCH_FROM + 8 * at));
-        let epoch = Epoch {
-            number,
-            drawn,
-            base: ReplicaId(base),
-            node: NodeId(node),
-            last: ReplicaId(last),
-        };
-        if !epoch.is_sound() {
-            return Err(PeerError::Payload("greeting"));
-        }
+        let epoch = Epoch::of_words(std::array::from_fn(|at| long(bytes, EPOCH_FROM + 8 * at)));
+        let epoch = epoch.ok_or(PeerError::Payload("greeting"))?;
         Ok(Greeting {
             speaker,
             wants: long(bytes, 44),

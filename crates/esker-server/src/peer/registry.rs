@@ -16,8 +16,8 @@
 //!   other, the one that others speak to stays; who has nobody yet leaves it to them.
 //!
 //! Nodes that know of two meta services, of which one lost its majority (`meta/epoch.rs`), greet
-//! and part: the one that knows of the earlier one is told so ([`Registry::later_epoch`]), and comes
-//! again when it has let go of that.
+//! and part: the one that knows of the earlier one is told so ([`Registry::later_epoch`]), and
+//! comes again when it has let go of that.
 //!
 //! Who is refused so is to stop ([`Registry::ousted`]). What is not found out: a copy that is
 //! opened while nobody here hears the original, because that one has ended, hangs, or was cut off.

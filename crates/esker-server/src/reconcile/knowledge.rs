@@ -62,9 +62,9 @@ impl Knowledge {
         Some((name, encode_directives(std::slice::from_ref(directive))))
     }
 
-    /// The node whose door for clients is at `address`. A number that has none any more may be there
-    /// still beside the one that has taken its place: of several the one that is up counts, and of
-    /// those the last.
+    /// The node whose door for clients is at `address`. A number that has none any more may be
+    /// there still beside the one that has taken its place: of several the one that is up counts,
+    /// and of those the last.
     pub fn node_at(&self, address: SocketAddrV4, is_up: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let there = self.nodes.iter();
         let there = there.filter(|row| row.1.addresses.client == address);

@@ -1,9 +1,9 @@
 //! Which meta service there is, and what becomes of a replica here of one that there is no more.
 //!
-//! A node keeps the latest epoch (`meta/epoch.rs`) that it has heard of, then lets go of its replica
-//! of the meta service of before, and says the epoch only when that is gone: until then nobody of
-//! the later one converses with it. The node of which the epoch says that its replica goes on has
-//! that go on alone, as often as it takes until an entry says so.
+//! A node keeps the latest epoch (`meta/epoch.rs`) that it has heard of, then lets go of its
+//! replica of the meta service of before, and says the epoch only when that is gone: until then
+//! nobody of the later one converses with it. The node of which the epoch says that its replica
+//! goes on has that go on alone, as often as it takes until an entry says so.
 //!
 //! A replica of meta is held when its node is opened, as those of tables are: two that come back
 //! would elect one of them before they have heard of the third, which went on without them. Nobody

@@ -1,6 +1,6 @@
-//! An operator's deliberate act: the meta service goes on with the replica of a node that is
-//! stopped, for most of the others are lost for ever (docs/decisions/0037).
+//! An operator's deliberate act: the meta service goes on with the replica of a stopped node.
 //!
+//! Most of the others are lost for ever (docs/decisions/0037).
 //! One fact is written, durably, and nothing else: everything follows from it when the node is
 //! started the next time, however often that is cut short. So the act is whole or was not done.
 

@@ -1,5 +1,4 @@
-//! Three nodes keep the meta service, and two are lost: the third goes on, whatever the power does,
-//! and who comes back has no word in it.
+//! Three nodes keep the meta service, and two are lost: the third goes on, and no other one does.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Frames between nodes.
 
+use esker_raft::{NodeId, ReplicaId};
+
 use super::*;
 
 const GREETING: Greeting = Greeting {
