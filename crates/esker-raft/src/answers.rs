@@ -38,10 +38,10 @@ impl Group {
     /// told at once, and everybody else with the next turn.
     pub(crate) fn awaits_applied(&self) -> bool {
         let raft = &self.raw.raft;
-        self.reads.are_confirmed()
-            || self.offered.is_some()
-            || self.configuration.auto_leave
-            || (raft.state == StateRole::Leader && raft.has_pending_conf())
+        let is_image_here = self.offered.as_ref().is_some_and(|it| it.is_fetched);
+        let is_changing = self.configuration.auto_leave
+            || (raft.state == StateRole::Leader && raft.has_pending_conf());
+        self.is_open() && (self.reads.are_confirmed() || is_image_here || is_changing)
     }
 
     /// The owner has applied all entries up to `index`. Returns whether something follows.

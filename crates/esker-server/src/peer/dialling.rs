@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::task::yield_now;
 use tokio::time::{Instant, interval, sleep, timeout, timeout_at};
 
 use crate::front::bind::check_loopback;
@@ -361,6 +362,8 @@ async fn send(
                 Ok(Err(error)) => return error.into(),
             }
         }
+        // Nothing above gives way to other tasks where the socket takes all that there is.
+        yield_now().await;
         if bytes.is_empty() {
             // Late or not: something is to be said now.
             let _ = timeout_at(alive_at, outgoing.changed()).await;

@@ -25,8 +25,9 @@ const ENTRY_BYTES: usize = HEAD_BYTES + 80;
 /// and is not held against the queue's bound any more.
 const TAKEN_BYTES_MAX: usize = 4 << 20;
 
-/// Room that is kept for a frame that goes out at once.
-const FRAME_BYTES_KEPT: usize = 64 << 10;
+/// Most bytes of a frame that goes out at once: to copy and to check a longer one takes the thread
+/// of consensus more time than to wake the link's task, and heartbeats of all groups would wait.
+const AT_ONCE_BYTES_MAX: usize = 64 << 10;
 
 /// How far a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +127,7 @@ impl Outgoing {
     }
 
     /// Sends a frame of raft, or adds it, or drops it where there is no room or nobody to read it.
-    pub(crate) fn send(&self, frame: Vec<u8>, most: Most) {
+    pub(crate) fn send(&self, mut frame: Vec<u8>, most: Most) {
         let mut state = self.lock();
         let cost = frame.len() + ENTRY_BYTES;
         if state.queue_bytes + cost > most.queue_bytes || state.phase == Phase::Resting {
@@ -141,6 +142,8 @@ impl Outgoing {
             return;
         }
         state.queue_bytes += cost;
+        // It may wait for as long as the other node is away.
+        frame.shrink_to_fit();
         state.queue.push_back(Item::Raft(frame));
         drop(state);
         self.changed.notify_one();
@@ -203,7 +206,11 @@ impl Outgoing {
         let now = Instant::now();
         let mut late = Vec::new();
         let mut state = self.lock();
-        out.append(&mut state.frame);
+        // The beginning of this one is on the wire: it goes before whatever is in `out`.
+        if !state.frame.is_empty() {
+            let said = std::mem::replace(out, std::mem::take(&mut state.frame));
+            out.extend_from_slice(&said);
+        }
         while out.len() < TAKEN_BYTES_MAX
             && let Some(item) = state.queue.pop_front()
         {
@@ -265,7 +272,8 @@ impl State {
     /// Writes the frame to the socket, all of it or its beginning; false if it is to wait. Of what
     /// is left of one the task is yet to be told.
     fn sends_at_once(&mut self, frame: &[u8]) -> bool {
-        if self.is_writing || !self.queue.is_empty() || !self.frame.is_empty() {
+        let waits = self.is_writing || !self.queue.is_empty() || !self.frame.is_empty();
+        if waits || frame.len() > AT_ONCE_BYTES_MAX {
             return false;
         }
         let Some(way) = self.way.as_ref().filter(|way| way.is_current()) else {
@@ -279,7 +287,6 @@ impl State {
             0 => self.frame.clear(),
             written => drop(self.frame.drain(..written)),
         }
-        self.frame.shrink_to(FRAME_BYTES_KEPT);
         written > 0
     }
 }

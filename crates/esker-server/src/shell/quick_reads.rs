@@ -24,6 +24,9 @@ const TOGETHER_MAX: usize = 100;
 /// where every read waits for the disk, sockets wait for a sixty-fourth of it.
 const AFTER_SLOW: u32 = 64;
 
+/// Most times that one counts for.
+const TIMES_MAX: u32 = 1000;
+
 /// Kinds of reads that are served where they came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuickKind {
@@ -64,9 +67,10 @@ impl QuickReads {
             QuickKind::Together => SLOW_TOGETHER,
         };
         let times = time.as_micros() / slow.as_micros();
-        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        // Of a machine that stood still for long nobody learns how fast its disk is.
+        let times = u32::try_from(times).map_or(TIMES_MAX, |times| times.min(TIMES_MAX));
         if times > 0 {
-            self.rest_of(kind).begin(AFTER_SLOW.saturating_mul(times));
+            self.rest_of(kind).begin(AFTER_SLOW * times);
         }
     }
 
@@ -90,7 +94,7 @@ impl Rest {
     }
 
     fn begin(&self, reads: u32) {
-        self.0.store(reads, Ordering::Relaxed);
+        self.0.fetch_max(reads, Ordering::Relaxed);
     }
 }
 

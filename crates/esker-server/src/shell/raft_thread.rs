@@ -77,6 +77,8 @@ impl RaftThread {
     // False if the thread is to end.
     fn take_all(&mut self, first: Told) -> bool {
         let now = self.moments.now();
+        // What is told may depend on it.
+        self.take_applied(now);
         let mut told = Some(first);
         let mut count = 0;
         while let Some(one) = told {
@@ -123,10 +125,14 @@ impl RaftThread {
         true
     }
 
-    fn turn(&mut self, now: Now, is_tick: bool) {
+    fn take_applied(&mut self, now: Now) {
         for (member, index) in self.outlet.take_applied() {
             self.consensus.ask(Ask::Applied(member, index), now);
         }
+    }
+
+    fn turn(&mut self, now: Now, is_tick: bool) {
+        self.take_applied(now);
         let turn = self.consensus.turn(now, is_tick);
         let Turn {
             saves,

@@ -155,7 +155,7 @@ async fn nothing_goes_at_once_to_one_who_lost_its_number() {
 #[tokio::test]
 async fn what_the_socket_does_not_take_is_the_tasks_and_nothing_overtakes_it() {
     // Far more than sockets of this machine hold: some frame goes out in part.
-    const FRAMES: u32 = 400;
+    const FRAMES: u32 = 700;
     let most = Most {
         queue_bytes: 64 << 20,
         asks: 1,
@@ -164,7 +164,7 @@ async fn what_the_socket_does_not_take_is_the_tasks_and_nothing_overtakes_it() {
     let (half, mut other) = standing(&outgoing, 0).await;
     assert_eq!(taken(&outgoing), []);
     for number in 0..FRAMES {
-        let mut frame = vec![7; 100_000];
+        let mut frame = vec![7; 60_000];
         frame[..4].copy_from_slice(&number.to_le_bytes());
         outgoing.send(frame, most);
     }
@@ -188,9 +188,48 @@ async fn what_the_socket_does_not_take_is_the_tasks_and_nothing_overtakes_it() {
         for number in 0..FRAMES {
             let frame = received(&mut other, &mut reader).await;
             assert_eq!(frame[..4], number.to_le_bytes());
-            assert_eq!(frame.len(), 100_000);
+            assert_eq!(frame.len(), 60_000);
         }
     };
     tokio::join!(writing, reading);
     assert_eq!(taken(&outgoing), []);
+}
+
+#[tokio::test]
+async fn the_rest_of_a_frame_goes_before_what_the_task_has_to_say() {
+    // The socket takes one in part; then the task wakes, and is to say that it is alive.
+    let most = Most {
+        queue_bytes: 64 << 20,
+        asks: 1,
+    };
+    let outgoing = Outgoing::new();
+    let (half, mut other) = standing(&outgoing, 0).await;
+    assert_eq!(taken(&outgoing), []);
+    let mut frames = 0;
+    while outgoing.lock().frame.is_empty() {
+        outgoing.send(vec![7; 60_001], most);
+        frames += 1;
+        assert!(
+            outgoing.lock().queue.is_empty(),
+            "some frame goes out in part"
+        );
+    }
+    let mut bytes = Vec::new();
+    put_frame(&mut bytes, Kind::Alive, 0, &[]);
+    outgoing.take(&mut bytes);
+    let writing = async {
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            half.writable().await.unwrap();
+            rest = &rest[half.try_write(rest).unwrap_or(0)..];
+        }
+    };
+    let reading = async {
+        let mut reader = FrameReader::default();
+        for _ in 0..frames {
+            assert_eq!(received(&mut other, &mut reader).await.len(), 60_001);
+        }
+        assert_eq!(received(&mut other, &mut reader).await, [], "alive");
+    };
+    tokio::join!(writing, reading);
 }
