@@ -102,7 +102,9 @@ impl Live {
         let up_ms = before.filter(|_| was_up).map(|before| before.up_ms);
         let clock = before.map(|before| before.clock).unwrap_or_default();
         let before = before.map(|before| before.replicas.keys().copied().collect());
-        let is_stalled = replicas.values().any(|one| one.stall.is_some());
+        // One that is damaged waits for nothing any more.
+        let is_stalled = |one: &ReplicaReport| one.stall.is_some() && one.damage.is_none();
+        let is_stalled = replicas.values().any(is_stalled);
         let node = LiveNode {
             heard_ms: self.watched_ms,
             up_ms: up_ms.unwrap_or(self.watched_ms),

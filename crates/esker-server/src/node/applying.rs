@@ -377,6 +377,7 @@ impl Applying {
                 standing.leader = None;
                 standing.damage = Some(why.to_owned());
             });
+            machine.view.set_stall(None);
             self.images.withdraw(member);
             self.forget(member.group, machine.queue);
         }

@@ -149,3 +149,18 @@ fn what_one_report_lacks_the_next_one_may_have() {
     assert!(say(Vec::new()));
     assert!(!say(kept));
 }
+
+#[test]
+fn one_that_is_damaged_does_not_count_as_one_that_waits_for_room() {
+    let mut trial = Trial::new(2);
+    trial.put(NodeId(2), group(1, 0), ReplicaId(1), None);
+    let mut report = trial.reports[&NodeId(2)].clone();
+    for (damage, has_room) in [(None, false), (Some("its rows cannot be read"), true)] {
+        let replica = report.replicas.last_mut().expect("it has one");
+        replica.stall = Some("the disk is full".to_owned());
+        replica.damage = damage.map(str::to_owned);
+        assert!(trial.live.hear(&trial.state, &report));
+        let node = trial.live.node(NodeId(2)).expect("it was heard");
+        assert_eq!(node.has_space(), has_room, "{damage:?}");
+    }
+}
