@@ -92,6 +92,9 @@ pub(crate) fn recover_meta(
     if epoch <= state.epoch() {
         return Ok(Outcome::Done);
     }
+    // Of two that were decided beside one another both leave out what either did not know.
+    let beside = state.epochs.get(&epoch.number);
+    let beside = beside.map(|row| (row.tables_from, row.nodes_from));
     let cluster = begun(state)?;
     let (table, node) = (cluster.next_table, cluster.next_node);
     cluster.next_table = TableId(table.0.saturating_add(FORGOTTEN_TABLES_MAX));
@@ -102,9 +105,9 @@ pub(crate) fn recover_meta(
     let row = EpochRow {
         epoch,
         decided_ms: unix_ms,
-        tables_from: table,
+        tables_from: beside.map_or(table, |from| from.0.min(table)),
         tables_to: cluster.next_table,
-        nodes_from: node,
+        nodes_from: beside.map_or(node, |from| from.1.min(node)),
         nodes_to: cluster.next_node,
     };
     touched.cluster();

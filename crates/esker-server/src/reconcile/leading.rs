@@ -118,6 +118,8 @@ pub struct Leading {
     /// The meta service that there is to be. Until the state says so, whoever leads with it tells
     /// nobody anything: it does not know what the others have given.
     epoch: Epoch,
+    /// The replica that went on in it is here.
+    is_base: bool,
     out: Vec<Out>,
 }
 
@@ -130,9 +132,12 @@ impl Leading {
         }
     }
 
-    /// The meta group goes on in that epoch, without most of its voters.
-    pub fn go_on(&mut self, epoch: Epoch) {
+    /// The meta group goes on in that epoch, without most of its voters; whether the replica that
+    /// does is here. No other one says so in its group, which would be another one then: it says
+    /// nothing to anybody any more.
+    pub fn go_on(&mut self, epoch: Epoch, is_here: bool) {
         self.epoch = epoch;
+        self.is_base = is_here;
     }
 
     /// Whether the state here is that of the meta service that there is, and as new as any.
@@ -402,7 +407,8 @@ impl Leading {
             (true, None) if state.epoch() < self.epoch => {
                 let epoch = self.epoch;
                 let deed = Deed::RecoverMeta { epoch };
-                vec![Command { unix_ms, deed }]
+                let command = self.is_base.then_some(Command { unix_ms, deed });
+                command.into_iter().collect()
             }
             (true, None) => due(state, live, unix_ms),
         };

@@ -1,9 +1,10 @@
 //! Which meta service there is, and what becomes of a replica here of one that there is no more.
 //!
-//! A node keeps the latest epoch (`meta/epoch.rs`) that it has heard of, then lets go of its
-//! replica of the meta service of before, and says the epoch only when that is gone: until then
-//! nobody of the later one converses with it. The node of which the epoch says that its replica
-//! goes on has that go on alone, as often as it takes until an entry says so.
+//! A node that hears of a later epoch (`meta/epoch.rs`) lets go of its replica of meta, whatever
+//! its id: it can be of the later one only where it is the one that went on, for until the node
+//! says the later epoch nobody of that converses with it. When it is gone the node keeps the epoch,
+//! and says it. The node of which the epoch says that its replica goes on has that go on alone, as
+//! often as it takes until an entry says so.
 //!
 //! A replica of meta is held when its node is opened, as those of tables are: two that come back
 //! would elect one of them before they have heard of the third, which went on without them. Nobody
@@ -28,10 +29,10 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// What is to be done, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// The epoch is kept, durably.
-    Keep(Epoch),
     /// The replica of meta here is of before, and goes.
     Purge(Member),
+    /// The epoch is kept, durably.
+    Keep(Epoch),
     /// Others are greeted with the epoch from now on.
     Say(Epoch),
     /// The replica of meta here goes on without all others up to that id.
@@ -87,6 +88,21 @@ impl Succession {
         self.epoch
     }
 
+    /// Whether the replica that went on is on this node.
+    pub fn is_base(&self) -> bool {
+        self.epoch.node == self.node
+    }
+
+    /// The epoch that others are greeted with from the beginning: that of before, as long as a
+    /// replica is here that is to go first.
+    pub fn greets_with(&mut self, meta: Option<&Status>) -> Epoch {
+        self.is_said = meta.is_none_or(|status| !self.epoch.is_lost(meta_member(status)));
+        match self.is_said {
+            true => self.epoch,
+            false => Epoch::default(),
+        }
+    }
+
     /// What is due on a node with such a replica of meta. `later` is a later epoch that a node has
     /// said; `is_up` says which nodes were greeted, and say the same epoch.
     pub fn pass(
@@ -98,23 +114,25 @@ impl Succession {
     ) -> Vec<Due> {
         let mut due = Vec::new();
         let since = *self.since.get_or_insert(now);
-        if let Some(later) = later.filter(|later| *later > self.epoch) {
-            self.epoch = later;
-            self.is_said = false;
-            self.purged = None;
-            due.push(Due::Keep(later));
-        }
-        let here = meta.map(|status| Member {
-            group: META,
-            replica: status.replica,
-        });
-        if let Some(lost) = here.filter(|member| self.epoch.is_lost(*member)) {
+        let here = meta.map(meta_member);
+        let later = later.filter(|later| *later > self.epoch);
+        let is_lost = |member: &Member| match later {
+            Some(later) => (later.node, later.base) != (self.node, member.replica),
+            None => self.epoch.is_lost(*member),
+        };
+        if let Some(lost) = here.filter(is_lost) {
             let is_due = |then: Duration| now.saturating_sub(then) >= AGAIN;
             if self.purged.is_none_or(is_due) {
                 self.purged = Some(now);
                 due.push(Due::Purge(lost));
             }
             return due;
+        }
+        if let Some(later) = later {
+            self.epoch = later;
+            self.is_said = false;
+            self.purged = None;
+            due.push(Due::Keep(later));
         }
         if !std::mem::replace(&mut self.is_said, true) {
             due.push(Due::Say(self.epoch));
@@ -135,6 +153,13 @@ impl Succession {
             due.push(Due::Free);
         }
         due
+    }
+}
+
+fn meta_member(status: &Status) -> Member {
+    Member {
+        group: META,
+        replica: status.replica,
     }
 }
 

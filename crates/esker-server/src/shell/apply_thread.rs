@@ -1,5 +1,6 @@
 //! The thread of the state machines.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
@@ -45,6 +46,8 @@ pub(crate) struct ApplyThread {
     pub(crate) log: LogLines,
     pub(crate) faults: Faults,
     pub(crate) complaints: Complaints,
+    /// Facts that the disk had no room for: nobody tells them again.
+    pub(crate) unkept: BTreeMap<&'static str, Vec<u8>>,
 }
 
 impl ApplyThread {
@@ -103,7 +106,12 @@ impl ApplyThread {
     fn obey(&mut self, order: Order) -> Result<()> {
         match order {
             Order::Work(work) => work.into_iter().for_each(|work| self.applying.take(work)),
-            Order::Retry => self.applying.retry(),
+            Order::Retry => {
+                self.applying.retry();
+                for (name, fact) in std::mem::take(&mut self.unkept) {
+                    self.keep(name, fact)?;
+                }
+            }
             Order::Create(create) => {
                 let name = ReplicaName(create.member);
                 let begin = self.applying.create(create);
@@ -116,12 +124,18 @@ impl ApplyThread {
                 let purged = purged.map(|ask| self.inbox.tell(Told::Stage(ask)));
                 self.settle(purged, &format!("could not let go of {name}"))?;
             }
-            Order::Keep(name, fact) => {
-                let kept = self.applying.own_rows().keep_fact(name, &fact);
-                self.settle(kept, &format!("could not keep what it was told of {name}"))?;
-            }
+            Order::Keep(name, fact) => self.keep(name, fact)?,
         }
         Ok(())
+    }
+
+    fn keep(&mut self, name: &'static str, fact: Vec<u8>) -> Result<()> {
+        self.unkept.remove(name);
+        let kept = self.applying.own_rows().keep_fact(name, &fact);
+        if kept.as_ref().is_err_and(Error::is_retryable) {
+            self.unkept.insert(name, fact);
+        }
+        self.settle(kept, &format!("could not keep what it was told of {name}"))
     }
 
     // What is refused, or has no room, is told again by the leader of meta, which is no news; any

@@ -116,7 +116,8 @@ impl Brain {
             ticked: None,
             seeds,
         };
-        brain.leading.go_on(brain.succession.epoch());
+        let is_base = brain.succession.is_base();
+        brain.leading.go_on(brain.succession.epoch(), is_base);
         brain.use_knowledge();
         brain
     }
@@ -237,6 +238,7 @@ impl Brain {
     pub(crate) fn succeed(&mut self, meta: Option<&Status>, now: Now) -> Vec<Ask> {
         let links = &self.around.links;
         let later = links.later_epoch();
+        later.iter().for_each(|it| self.leading.go_on(*it, false));
         let is_up = |node: NodeId| links.is_up(node.0);
         let due = self.succession.pass(later, meta, is_up, now.monotonic);
         due.into_iter().filter_map(|due| self.settle(due)).collect()
@@ -245,7 +247,7 @@ impl Brain {
     fn settle(&mut self, due: Due) -> Option<Ask> {
         let order = match due {
             Due::Keep(epoch) => {
-                self.leading.go_on(epoch);
+                self.leading.go_on(epoch, self.succession.is_base());
                 Order::Keep(epoch::FACT, epoch.encode())
             }
             Due::Purge(member) => Order::Purge(member),

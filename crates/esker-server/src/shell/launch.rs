@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::front::{DoorKind, Front, Opening};
 use crate::log_lines::{Level, LogLines, Seldom};
+use crate::meta::ids::META;
 use crate::meta::rows::Addresses;
 use crate::node::{Applying, Consensus, Found, Identity, Images, Logging, Replicas, Stages};
 use crate::peer::format::{Origin, Speaker};
@@ -174,11 +175,14 @@ impl Shell<'_> {
     fn launch(
         self,
         (stages, found): (Stages, Found),
-        (knowledge, succession): (Knowledge, Succession),
+        (knowledge, mut succession): (Knowledge, Succession),
         (listeners, joining): (Listeners, Joining),
     ) -> Result<Launched, String> {
         let (inbox, outlet) = inbox();
         let shared = self.shared(&stages, &knowledge, inbox);
+        // Before anybody is spoken to: who greets it as one of before would tell it of that.
+        let said = succession.greets_with(stages.consensus.status(META).as_ref());
+        shared.registry.set_epoch(said);
         let (told, serving) = watch::channel(false);
         let parts = Parts {
             consensus: stages.consensus,
@@ -316,6 +320,7 @@ impl Shell<'_> {
             log: self.log.clone(),
             faults: faults.clone(),
             complaints: Complaints::default(),
+            unkept: BTreeMap::new(),
         };
         let around = self.surroundings(shared, orders.clone(), parts.serving);
         let (consensus, outlet) = (parts.consensus, parts.outlet);

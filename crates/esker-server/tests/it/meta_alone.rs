@@ -55,7 +55,7 @@ impl One {
         let kept = stages.applying.own_rows().fact(epoch::FACT)?;
         let kept = kept.map_or(Epoch::default(), |bytes| Epoch::decode(&bytes).unwrap());
         let mut leading = Leading::new(None);
-        leading.go_on(kept);
+        leading.go_on(kept, kept.node == NodeId(node));
         Ok(One {
             succession: Succession::new(NodeId(node), kept, is_holding),
             stages,
@@ -77,7 +77,7 @@ impl One {
     fn settle(&mut self, due: Due, step: u64) -> esker::Result<()> {
         match due {
             Due::Keep(epoch) => {
-                self.leading.go_on(epoch);
+                self.leading.go_on(epoch, self.succession.is_base());
                 let rows = self.stages.applying.own_rows();
                 rows.keep_fact(epoch::FACT, &epoch.encode())?;
             }

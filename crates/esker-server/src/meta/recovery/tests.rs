@@ -644,3 +644,24 @@ fn what_has_a_number_that_was_left_out_is_let_alone() {
     let told = directives(&trial.state, &trial.live, &report(2));
     assert!(matches!(told[..], [Directive::Stop { .. }]), "{told:?}");
 }
+
+#[test]
+fn of_two_recoveries_of_one_number_none_forgets_what_the_other_left_out() {
+    let mut trial = Trial::new(2);
+    trial.rounds(5);
+    let lost = trial.state.cluster.as_ref().expect("begun").next_table;
+    trial.done(Deed::RecoverMeta { epoch: epoch(1) });
+    let beside = Epoch {
+        drawn: epoch(1).drawn + 1,
+        base: ReplicaId(2),
+        node: NodeId(2),
+        ..epoch(1)
+    };
+    trial.done(Deed::RecoverMeta { epoch: beside });
+    trial.put(NodeId(2), group(lost.0, 0), ReplicaId(1), None);
+    trial.hear();
+    let node = trial.reports[&NodeId(2)].clone();
+    let told = directives(&trial.state, &trial.live, &node);
+    let destroys = |one: &Directive| matches!(one, Directive::Destroy { .. });
+    assert!(!told.iter().any(destroys), "{told:?}");
+}

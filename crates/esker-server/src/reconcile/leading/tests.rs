@@ -557,7 +557,7 @@ fn a_meta_service_that_went_on_alone_tells_nobody_anything_before_its_state_says
         node: HERE,
         last: ReplicaId(4097),
     };
-    bench.leading.go_on(epoch);
+    bench.leading.go_on(epoch, true);
     bench.report(1);
     bench.admin(2, create("temp"));
     bench.call(|leading, draw| leading.register(CallId(3), node(9), draw));
@@ -588,4 +588,28 @@ fn a_meta_service_that_went_on_alone_tells_nobody_anything_before_its_state_says
     bench.admin(5, create("temp"));
     bench.settle(8000);
     assert_eq!(bench.state.tables.len(), 1);
+}
+
+#[test]
+fn a_meta_service_that_another_one_takes_the_place_of_says_nothing_in_its_name() {
+    // Its replica leads still, and the one that went on is elsewhere: it is mute, and stays so.
+    let mut bench = Bench::begun();
+    bench.asks = 3;
+    let epoch = Epoch {
+        number: 1,
+        drawn: 2,
+        base: ReplicaId(1),
+        node: NodeId(HERE.0 + 1),
+        last: ReplicaId(4097),
+    };
+    bench.leading.go_on(epoch, false);
+    bench.report(1);
+    for _ in 0..4 {
+        bench.step(6000);
+    }
+    bench.tick(7000);
+    bench.settle(7000);
+    assert_eq!(bench.state.epoch(), Epoch::default());
+    let nothing = Told::Directives(encode_directives(&[]));
+    assert_eq!(bench.told[&CallId(1)], nothing);
 }

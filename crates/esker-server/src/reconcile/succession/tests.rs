@@ -67,13 +67,18 @@ fn who_hears_of_a_later_meta_service_says_so_when_its_own_replica_is_gone() {
     let mut one = Succession::new(NodeId(2), Epoch::default(), true);
     one.pass(None, Some(&meta), |_| false, at(0));
     let due = one.pass(Some(epoch(1)), Some(&meta), |_| true, at(50));
-    assert_eq!(due, [Due::Keep(epoch(1)), Due::Purge(member(2))]);
+    assert_eq!(due, [Due::Purge(member(2))]);
     // Neither freed nor said, whoever was greeted meanwhile and however long it takes.
     assert_eq!(one.pass(Some(epoch(1)), Some(&meta), |_| true, at(100)), []);
     let due = one.pass(Some(epoch(1)), Some(&meta), |_| true, at(4000));
     assert_eq!(due, [Due::Purge(member(2))]);
+    assert_eq!(
+        one.epoch(),
+        Epoch::default(),
+        "a crash now leaves it as it was"
+    );
     let due = one.pass(Some(epoch(1)), None, |_| true, at(4050));
-    assert_eq!(due, [Due::Say(epoch(1))]);
+    assert_eq!(due, [Due::Keep(epoch(1)), Due::Say(epoch(1))]);
     // What is said again, and an earlier one, is no news; a replica of the later one stays.
     let later = status(101, 101);
     assert_eq!(
@@ -116,5 +121,37 @@ fn the_one_that_goes_on_is_told_until_an_entry_says_so() {
         ..epoch(1)
     };
     let due = one.pass(Some(beside), Some(&meta), |_| false, at(9100));
-    assert_eq!(due, [Due::Keep(beside), Due::Purge(member(1))]);
+    assert_eq!(due, [Due::Purge(member(1))]);
+}
+
+#[test]
+fn what_a_meta_service_that_yields_had_made_goes_as_well() {
+    // Epoch 1 went on with replica 1, and has made 101 on node 4; another was decided beside it.
+    let meta = status(101, 101);
+    let mut one = Succession::new(NodeId(4), epoch(1), false);
+    assert_eq!(one.greets_with(Some(&meta)), epoch(1));
+    assert_eq!(one.pass(None, Some(&meta), |_| true, at(0)), []);
+    let beside = Epoch {
+        drawn: 6,
+        base: ReplicaId(3),
+        node: NodeId(3),
+        ..epoch(1)
+    };
+    let due = one.pass(Some(beside), Some(&meta), |_| true, at(50));
+    assert_eq!(due, [Due::Purge(member(101))]);
+    let due = one.pass(Some(beside), None, |_| true, at(100));
+    assert_eq!(due, [Due::Keep(beside), Due::Say(beside)]);
+}
+
+#[test]
+fn a_node_greets_with_what_it_knows_from_the_beginning() {
+    let mut one = Succession::new(NodeId(2), epoch(1), true);
+    assert_eq!(one.greets_with(Some(&status(3, 3))), Epoch::default());
+    let mut one = Succession::new(NodeId(2), epoch(1), true);
+    assert_eq!(one.greets_with(Some(&status(101, 101))), epoch(1));
+    assert!(!one.is_base());
+    assert_eq!(
+        Succession::new(NodeId(1), epoch(1), false).greets_with(None),
+        epoch(1)
+    );
 }
