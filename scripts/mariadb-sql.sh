@@ -53,10 +53,11 @@ plugins/mariadb/sql/types.sh >"$answers/types.sql"
 plugins/mariadb/sql/covered.sh >"$answers/covered.sql"
 plugins/mariadb/sql/pushed.sh >"$answers/pushed.sql"
 plugins/mariadb/sql/ranges.sh >"$answers/ranges.sql"
+plugins/mariadb/sql/merged.sh >"$answers/merged.sql"
 plugins/mariadb/sql/plans.sh >"$answers/plans.sql"
 plugins/mariadb/sql/altered.sh "$((${1:-3000} / 2))" "${2:-29}" >"$answers/altered.sql"
 plugins/mariadb/sql/random.sh "${1:-3000}" "${2:-29}" >"$answers/random.sql"
-for name in statements alter types covered pushed ranges altered random; do compare "$name"; done
+for name in statements alter types covered pushed ranges merged altered random; do compare "$name"; done
 # Which table, by which index; not how many rows that are expected to be.
 compare plans 1-4,6
 exit "$failed"

@@ -119,6 +119,8 @@ class ha_esker : public handler {
   int rnd_next(uchar *record) override;
   void position(const uchar *record) override;
   int rnd_pos(uchar *record, uchar *place) override;
+  int cmp_ref(const uchar *left, const uchar *right) override;
+  void print_error(int error, myf flags) override;
   Item *idx_cond_push(uint index, Item *condition) override;
   ha_rows multi_range_read_info(uint index, uint ranges, uint keys, uint parts, uint *size,
                                 uint *mode, Cost_estimate *cost) override;
@@ -144,7 +146,10 @@ class ha_esker : public handler {
   int enter(THD *thd, thr_lock_type kind, bool writes);
   bool is_locking() const { return locks_ != kNone; }
   // Whether the server wants no more than what the index gives back.
-  bool is_index_alone() const { return keyread < MAX_KEY && keyread == active_index; }
+  bool is_index_alone() const {
+    return keyread < MAX_KEY && keyread == active_index &&
+           (gives_row_keys_ || table->s->primary_key == MAX_KEY || !table->part_info);
+  }
   uint32 read_flags() const;
   // What becomes of an entry: it is the next one, its row has gone or is another by now, or the
   // condition that the server gave does not hold for it.

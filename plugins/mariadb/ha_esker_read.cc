@@ -435,6 +435,19 @@ int ha_esker::rnd_pos(uchar *record, uchar *place) {
     // There was no memory to tell the place.
     if (!length) return HA_ERR_OUT_OF_MEM;
     row_key_.assign(reinterpret_cast<char *>(place), length);
+    // The server goes on to the next place, and does not come back to this one.
+    is_unlocked_ = looks_first_;
     return get_row(record);
   });
+}
+
+// Partitions have other numbers, and the server merges what they find in the order of the rest.
+int ha_esker::cmp_ref(const uchar *left, const uchar *right) {
+  constexpr size_t head = KeyCodec::kIndexBytes;
+  return memcmp(left + head, right + head, ref_length - head);
+}
+
+// A statement that has an error needs no other.
+void ha_esker::print_error(int error, myf flags) {
+  if (!ha_thd()->is_error()) handler::print_error(error, flags);
 }

@@ -711,8 +711,8 @@ int esker_tx_lock_place(esker_tx *tx, uint64_t *place);
 
 /* Gives back the locks of keys that were taken since that place, of reads that turned out not to
    matter, as rows that do not match; others may write to those keys then. Keys that were locked
-   before stay so. Does nothing if the transaction has written since. ESKER_INVALID of a
-   serializable one. Needs it. */
+   before stay so. Does nothing if the transaction has written since. Under ESKER_SNAPSHOT the commit
+   depends on what was read of them all the same. ESKER_INVALID of a serializable one. Needs it. */
 int esker_tx_unlock_since(esker_tx *tx, uint64_t place);
 
 /* Waits so long for each lock from now on, as of esker_tx_begin. Needs it. */
