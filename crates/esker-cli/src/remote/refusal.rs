@@ -33,9 +33,11 @@ pub fn failure(doing: &str, error: &ClientError) -> Failure {
         ClientError::Unreachable => {
             Some("servers that are needed are not there or do not answer; --timeout waits longer")
         }
-        ClientError::Leaderless => {
-            Some("most of the nodes that have a replica of it must run: start those that do not")
-        }
+        ClientError::Leaderless => Some(
+            "most of the nodes that have a replica of it must run: start those that do not; if \
+             they are lost for ever, `esker serve --dir DIR --recover-meta` of one that is left \
+             says what can be done",
+        ),
         ClientError::OutcomeUnknown => Some("read it, to know"),
         ClientError::Malformed(_) => Some("is that a server of Pegasus, or of Esker?"),
         ClientError::TooLong => Some("ask for fewer keys at once"),
@@ -68,6 +70,10 @@ fn of_refusal(name: &ErrorName) -> Option<&'static str> {
         ErrorCode::AppExist => "there is such a table already, `esker table list` shows it",
         ErrorCode::Busy | ErrorCode::CapacityExceeded | ErrorCode::TryAgain => {
             "it has too much to do now: try again a little later"
+        }
+        ErrorCode::InvalidState => {
+            "the partition has no leader now: `esker table describe` shows its replicas, and \
+             `esker table recover` what can be done if most of them are lost"
         }
         ErrorCode::NotEnoughMember => {
             "too few replicas live for a write: `esker node list` shows which nodes live"

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use esker_bench::report::date::utc;
 use esker_bench::table::Table as Lines;
 use esker_rpc::client::ClientError;
+use esker_rpc::codec::scalars::Address;
 use esker_rpc::message::meta::{PartitionConfiguration, TableStatus};
 use esker_rpc::message::own::NodeFacts;
 use serde_json::{Value, json};
@@ -296,13 +297,17 @@ fn list(shared: &GlobalFlags, link: &Link, is_dropped: bool) -> Outcome {
 fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
     let table = link.description(name)?;
     let partitions = link.attempt(link.admin().partitions(name));
-    let partitions = settled(
+    let mut partitions = settled(
         link,
         "cannot ask where its partitions are",
         name,
         partitions,
     )?;
     let nodes = facts_for_notes(link);
+    let leaderless = match &nodes {
+        Ok(nodes) if !nodes.is_empty() => clear_lost_leaders(link, name, &mut partitions),
+        _ => None,
+    };
     let statuses = statuses(nodes.as_deref().unwrap_or_default(), table.app_id);
     let mut notes = match &nodes {
         Ok(nodes) => notes(nodes, &partitions),
@@ -311,9 +316,7 @@ fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
         )],
     };
     notes.append(&mut stalls(&statuses));
-    if nodes.as_ref().is_ok_and(|nodes| !nodes.is_empty()) {
-        notes.extend(note_of_leaders(link, name, &partitions));
-    }
+    notes.extend(leaderless);
     let compaction = progress(&statuses, &table);
     let mut out = Out::lock();
     if shared.json {
@@ -367,18 +370,21 @@ fn notes(nodes: &[NodeFacts], partitions: &[PartitionConfiguration]) -> Vec<Stri
     silent.filter_map(|one| note(one, now_ms)).collect()
 }
 
-/// That partitions have no leader: the last one is told of until another one leads. Whoever does
-/// not know the call, as Pegasus, or cannot say it now, has nothing to say of that.
-fn note_of_leaders(
+/// Takes leaders away that do not lead: the last one is told of until another one leads. Says so.
+/// Whoever does not know the call, as Pegasus, or cannot say it now, has nothing to say of that.
+fn clear_lost_leaders(
     link: &Link,
     name: &str,
-    partitions: &[PartitionConfiguration],
+    partitions: &mut [PartitionConfiguration],
 ) -> Option<String> {
-    if partitions.iter().all(|one| health(one) == "healthy") {
-        return None;
-    }
     let leaderless = link.attempt(link.admin().leaderless(name));
     let leaderless = leaderless.ok().filter(|all| !all.is_empty())?;
+    for one in partitions {
+        let index = one.pid.partition_index;
+        if leaderless.iter().any(|lost| lost.partition_index == index) {
+            one.primary = Address::NONE;
+        }
+    }
     Some(format!(
         "without a leader: {}; `esker table recover {}` says why, and what can be done",
         counted(leaderless.len() as u64, "partition"),

@@ -75,7 +75,11 @@ pub fn recover_meta(
     let drawn = (env.clock.unix_time().as_secs() << 20) | (drawn & 0xf_ffff);
     let done = done.and_then(|()| settle(&stages, &found, (drawn, accepts_loss)));
     let closed = stages.db.close().map_err(|error| error.to_string());
-    let done = done.and_then(|done| closed.map(|()| done));
+    // What was accepted is kept, durably: it holds whatever becomes of the rest.
+    let done = done.and_then(|done| match done.is_accepted {
+        true => Ok(done),
+        false => closed.map(|()| done),
+    });
     done.map_err(StartError)
 }
 
