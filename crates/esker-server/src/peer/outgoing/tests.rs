@@ -106,6 +106,13 @@ async fn standing(outgoing: &Outgoing, node: u64) -> (Arc<OwnedWriteHalf>, TcpSt
     (half, accepted.unwrap().0)
 }
 
+async fn written(half: &OwnedWriteHalf, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        half.writable().await.unwrap();
+        bytes = &bytes[half.try_write(bytes).unwrap_or(0)..];
+    }
+}
+
 async fn received(stream: &mut TcpStream, reader: &mut FrameReader) -> Vec<u8> {
     loop {
         if let Some(frame) = reader.next().unwrap() {
@@ -176,11 +183,7 @@ async fn what_the_socket_does_not_take_is_the_tasks_and_nothing_overtakes_it() {
             if bytes.is_empty() {
                 return;
             }
-            let mut rest = &bytes[..];
-            while !rest.is_empty() {
-                half.writable().await.unwrap();
-                rest = &rest[half.try_write(rest).unwrap_or(0)..];
-            }
+            written(&half, &bytes).await;
         }
     };
     let reading = async {
@@ -217,13 +220,6 @@ async fn the_rest_of_a_frame_goes_before_what_the_task_has_to_say() {
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Alive, 0, &[]);
     outgoing.take(&mut bytes);
-    let writing = async {
-        let mut rest = &bytes[..];
-        while !rest.is_empty() {
-            half.writable().await.unwrap();
-            rest = &rest[half.try_write(rest).unwrap_or(0)..];
-        }
-    };
     let reading = async {
         let mut reader = FrameReader::default();
         for _ in 0..frames {
@@ -231,5 +227,5 @@ async fn the_rest_of_a_frame_goes_before_what_the_task_has_to_say() {
         }
         assert_eq!(received(&mut other, &mut reader).await, [], "alive");
     };
-    tokio::join!(writing, reading);
+    tokio::join!(written(&half, &bytes), reading);
 }

@@ -546,17 +546,22 @@ fn clocks_are_held_against_the_one_that_hears_them() {
     );
 }
 
+/// The epoch of a meta service that went on there.
+fn went_on(node: NodeId) -> Epoch {
+    Epoch {
+        number: 1,
+        drawn: 2,
+        base: ReplicaId(1),
+        node,
+        last: ReplicaId(4097),
+    }
+}
+
 #[test]
 fn a_meta_service_that_went_on_alone_tells_nobody_anything_before_its_state_says_so() {
     let mut bench = Bench::begun();
     bench.asks = 3;
-    let epoch = Epoch {
-        number: 1,
-        drawn: 2,
-        base: ReplicaId(1),
-        node: HERE,
-        last: ReplicaId(4097),
-    };
+    let epoch = went_on(HERE);
     bench.leading.go_on(epoch, true);
     bench.report(1);
     bench.admin(2, create("temp"));
@@ -595,13 +600,7 @@ fn a_meta_service_that_another_one_takes_the_place_of_says_nothing_in_its_name()
     // Its replica leads still, and the one that went on is elsewhere: it is mute, and stays so.
     let mut bench = Bench::begun();
     bench.asks = 3;
-    let epoch = Epoch {
-        number: 1,
-        drawn: 2,
-        base: ReplicaId(1),
-        node: NodeId(HERE.0 + 1),
-        last: ReplicaId(4097),
-    };
+    let epoch = went_on(NodeId(HERE.0 + 1));
     bench.leading.go_on(epoch, false);
     bench.report(1);
     for _ in 0..4 {

@@ -33,6 +33,16 @@ fn epoch(number: u64) -> Epoch {
     }
 }
 
+/// Decided beside the first one, and later.
+fn beside() -> Epoch {
+    Epoch {
+        drawn: 6,
+        base: ReplicaId(3),
+        node: NodeId(3),
+        ..epoch(1)
+    }
+}
+
 fn at(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
@@ -114,12 +124,7 @@ fn the_one_that_goes_on_is_told_until_an_entry_says_so() {
         [Due::Free]
     );
     // Another one was recovered beside it, and holds.
-    let beside = Epoch {
-        drawn: 6,
-        base: ReplicaId(3),
-        node: NodeId(3),
-        ..epoch(1)
-    };
+    let beside = beside();
     let due = one.pass(Some(beside), Some(&meta), |_| false, at(9100));
     assert_eq!(due, [Due::Purge(member(1))]);
 }
@@ -131,12 +136,7 @@ fn what_a_meta_service_that_yields_had_made_goes_as_well() {
     let mut one = Succession::new(NodeId(4), epoch(1), false);
     assert_eq!(one.greets_with(Some(&meta)), epoch(1));
     assert_eq!(one.pass(None, Some(&meta), |_| true, at(0)), []);
-    let beside = Epoch {
-        drawn: 6,
-        base: ReplicaId(3),
-        node: NodeId(3),
-        ..epoch(1)
-    };
+    let beside = beside();
     let due = one.pass(Some(beside), Some(&meta), |_| true, at(50));
     assert_eq!(due, [Due::Purge(member(101))]);
     let due = one.pass(Some(beside), None, |_| true, at(100));
