@@ -26,10 +26,11 @@ pub fn raw_key(hash_key: &[u8], sort_key: &[u8]) -> Option<Vec<u8>> {
 /// Appends the raw key of both to `out`; false, and nothing, if the hash key is too long.
 #[must_use]
 pub fn put_raw_key(out: &mut Vec<u8>, hash_key: &[u8], sort_key: &[u8]) -> bool {
-    let Some(len) = hash_key_len(hash_key) else {
+    let len = u16::try_from(hash_key.len()).ok();
+    let Some(len) = len.filter(|_| hash_key.len() <= HASH_KEY_LEN_MAX) else {
         return false;
     };
-    out.extend_from_slice(&len);
+    out.extend_from_slice(&len.to_be_bytes());
     out.extend_from_slice(hash_key);
     out.extend_from_slice(sort_key);
     true
@@ -38,11 +39,6 @@ pub fn put_raw_key(out: &mut Vec<u8>, hash_key: &[u8], sort_key: &[u8]) -> bool 
 /// What all raw keys of `hash_key` begin with; `None` if the hash key is too long.
 pub fn hash_key_prefix(hash_key: &[u8]) -> Option<Vec<u8>> {
     raw_key(hash_key, b"")
-}
-
-fn hash_key_len(hash_key: &[u8]) -> Option<[u8; 2]> {
-    let len = u16::try_from(hash_key.len()).ok()?;
-    (hash_key.len() <= HASH_KEY_LEN_MAX).then(|| len.to_be_bytes())
 }
 
 /// Hash key and sort key of a raw key; `None` if it is not valid.
