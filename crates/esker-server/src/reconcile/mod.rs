@@ -14,6 +14,8 @@ pub mod reporting;
 pub mod doing;
 pub mod leading;
 pub mod succession;
+#[cfg(test)]
+mod trial;
 
 pub use doing::{Action, actions};
 pub use knowledge::Knowledge;

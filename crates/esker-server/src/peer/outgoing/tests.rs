@@ -13,6 +13,12 @@ const MOST: Most = Most {
     asks: 100,
 };
 
+/// More than sockets of this machine hold.
+const MUCH: Most = Most {
+    queue_bytes: 64 << 20,
+    asks: 1,
+};
+
 const PATIENCE: Duration = Duration::from_secs(600);
 
 type Told = Arc<Mutex<Vec<Answer>>>;
@@ -163,17 +169,13 @@ async fn nothing_goes_at_once_to_one_who_lost_its_number() {
 async fn what_the_socket_does_not_take_is_the_tasks_and_nothing_overtakes_it() {
     // Far more than sockets of this machine hold: some frame goes out in part.
     const FRAMES: u32 = 700;
-    let most = Most {
-        queue_bytes: 64 << 20,
-        asks: 1,
-    };
     let outgoing = Outgoing::new();
     let (half, mut other) = standing(&outgoing, 0).await;
     assert_eq!(taken(&outgoing), []);
     for number in 0..FRAMES {
         let mut frame = vec![7; 60_000];
         frame[..4].copy_from_slice(&number.to_le_bytes());
-        outgoing.send(frame, most);
+        outgoing.send(frame, MUCH);
     }
     let writing = async {
         let mut bytes = Vec::new();
@@ -201,16 +203,12 @@ async fn what_the_socket_does_not_take_is_the_tasks_and_nothing_overtakes_it() {
 #[tokio::test]
 async fn the_rest_of_a_frame_goes_before_what_the_task_has_to_say() {
     // The socket takes one in part; then the task wakes, and is to say that it is alive.
-    let most = Most {
-        queue_bytes: 64 << 20,
-        asks: 1,
-    };
     let outgoing = Outgoing::new();
     let (half, mut other) = standing(&outgoing, 0).await;
     assert_eq!(taken(&outgoing), []);
     let mut frames = 0;
     while outgoing.lock().frame.is_empty() {
-        outgoing.send(vec![7; 60_001], most);
+        outgoing.send(vec![7; 60_001], MUCH);
         frames += 1;
         assert!(
             outgoing.lock().queue.is_empty(),

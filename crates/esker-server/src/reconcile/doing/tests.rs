@@ -1,28 +1,17 @@
 //! Tests of what a node does of what it is told.
 
-use esker_raft::{Change, ChangeStep, NodeId};
+use esker_raft::{Change, ChangeStep};
 
 use super::*;
+use crate::reconcile::trial::one_of_three;
 
 const GROUP: GroupId = GroupId(1 << 32);
 
 fn status(replica: u64, leader: u64, version: u64) -> Status {
-    let voters: Vec<_> = (1..=3).map(|id| (ReplicaId(id), NodeId(id))).collect();
-    let mut configuration = Configuration::first(1, &voters);
-    configuration.version = version;
-    Status {
-        replica: ReplicaId(replica),
-        term: 3,
-        leader: Some(ReplicaId(leader)),
-        commit: 20,
-        applied: 20,
-        compacted: 1,
-        last: 20,
-        last_term: 3,
-        configuration,
-        is_going_alone: false,
-        damage: None,
-    }
+    let mut status = one_of_three(replica);
+    status.leader = Some(ReplicaId(leader));
+    status.configuration.version = version;
+    status
 }
 
 fn told(directive: Directive, here: Option<Status>) -> Vec<Action> {

@@ -1,26 +1,12 @@
 //! Which meta service a node heeds, and when its replica of one takes part.
 
-use esker_raft::Configuration;
-
 use super::*;
+use crate::reconcile::trial::one_of_three;
 
 fn status(replica: u64, replica_max: u64) -> Status {
-    let voters: Vec<_> = (1..=3).map(|id| (ReplicaId(id), NodeId(id))).collect();
-    let mut configuration = Configuration::first(1, &voters);
-    configuration.replica_max = replica_max;
-    Status {
-        replica: ReplicaId(replica),
-        term: 3,
-        leader: None,
-        commit: 20,
-        applied: 20,
-        compacted: 1,
-        last: 20,
-        last_term: 3,
-        configuration,
-        is_going_alone: false,
-        damage: None,
-    }
+    let mut status = one_of_three(replica);
+    status.configuration.replica_max = replica_max;
+    status
 }
 
 fn epoch(number: u64) -> Epoch {
