@@ -279,9 +279,9 @@ fn list(shared: &GlobalFlags, nodes: &[NodeFacts]) -> Outcome {
         return Ok(out.finish()?);
     }
     let heads = [
-        "number", "node", "state", "leads", "replicas", "free", "label",
+        "number", "node", "state", "leads", "replicas", "meta", "free", "label",
     ];
-    let mut table = Table::new(&heads).with_sides("><<>>><");
+    let mut table = Table::new(&heads).with_sides("><<>><><");
     for one in nodes {
         table.add([
             one.node.to_string(),
@@ -289,6 +289,7 @@ fn list(shared: &GlobalFlags, nodes: &[NodeFacts]) -> Outcome {
             state(one).to_owned(),
             one.leads.to_string(),
             one.replicas.to_string(),
+            vote(one).to_owned(),
             free(one),
             shown(&one.label),
         ]);
@@ -298,6 +299,14 @@ fn list(shared: &GlobalFlags, nodes: &[NodeFacts]) -> Outcome {
         out.line(note)?;
     }
     Ok(out.finish()?)
+}
+
+/// What it is to the meta service.
+fn vote(one: &NodeFacts) -> &'static str {
+    match one.votes_in_meta {
+        true => "votes",
+        false => "-",
+    }
 }
 
 /// Part of its disk that is free.
@@ -327,6 +336,7 @@ fn spell(one: &NodeFacts, now_ms: u64) -> Value {
         "space_total_bytes": one.space_total,
         "space_free_bytes": one.space_free,
         "clock_ahead_ms": one.clock_ahead_ms,
+        "votes_in_meta": one.votes_in_meta,
         "note": note(one, now_ms),
     })
 }

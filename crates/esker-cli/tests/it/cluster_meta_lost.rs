@@ -83,7 +83,7 @@ fn written() -> Cluster {
     until(&cluster, (&first, &["node", "list", "--json"]), |ran| {
         let nodes = ran.json();
         let mut nodes = nodes.as_array().unwrap().iter();
-        nodes.all(|node| node["replicas"] == 1)
+        nodes.all(|node| node["votes_in_meta"] == true)
     });
     let words = ["table", "create", "ships", "--partitions", "4"];
     until(&cluster, (&first, &words), |_| true);
@@ -154,7 +154,7 @@ fn a_cluster_that_lost_two_of_three_directories_goes_on_and_new_nodes_join() {
     let nodes = until(&cluster, (&left, &words), |ran| {
         let nodes = ran.json();
         let nodes = nodes.as_array().unwrap().iter();
-        nodes.filter(|node| node["replicas"] == 5).count() == 3
+        nodes.filter(|node| node["votes_in_meta"] == true).count() == 3
     });
     assert!(nodes.json().as_array().unwrap().len() >= 3);
 }

@@ -59,6 +59,9 @@ wire_struct! {
         /// Milliseconds by which its clock is ahead of that of the leader of the meta service, if
         /// the two are apart; 0 if they are not.
         18 clock_ahead_ms: i64,
+        /// Whether it has a replica of the meta service that counts: one that was made but has no
+        /// vote yet does not.
+        19 votes_in_meta: bool,
     }
 }
 

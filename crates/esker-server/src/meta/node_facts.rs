@@ -81,12 +81,24 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
         space_total: space(|node| node.report.space_total_bytes),
         space_free: space(|node| node.report.space_free_bytes),
         clock_ahead_ms: live.clock_apart_ms(node).unwrap_or(0),
+        votes_in_meta: votes_in_meta(live, node),
         successor: live.successor(state, node).map_or(0, |other| long(other.0)),
         waits_for: match row.stay {
             Stay::Stays => String::new(),
             Stay::Drains | Stay::Leaves => waits_for(state, live, node),
         },
     }
+}
+
+/// Until a change of the members is whole, those of before count as well.
+fn votes_in_meta(live: &Live, node: NodeId) -> bool {
+    let known = live.group(META);
+    let settled = known.filter(|known| !known.configuration.is_joint());
+    settled.is_some_and(|known| {
+        let members = &known.configuration;
+        let mut voters = members.voters.iter();
+        voters.any(|replica| members.nodes.get(replica) == Some(&node))
+    })
 }
 
 /// Replicas that a node has. What one has that is dead counts no more: only who counts on it does,
