@@ -63,6 +63,8 @@ pub struct DiskLog {
     live: WalWriter,
     syncer: Arc<dyn LogSync>,
     is_synced: bool,
+    /// Whether the log itself says how far it was synced.
+    is_marked: bool,
     /// Where the live segment ended at the last sync. Behind it a mark may lie, which was not
     /// synced.
     synced_end: u64,
@@ -129,10 +131,12 @@ impl DiskLog {
             syncer: live.syncer(),
             live,
             is_synced: false,
+            is_marked: true,
             synced_end: 0,
             fault: None,
         };
         log.sync()?;
+        log.mark()?;
         let mut opened = replayed.opened;
         if opened.loss.is_some() && !gone.is_empty() {
             // Nobody may need what those have promised who lost a part of it; but most of it is
@@ -194,6 +198,7 @@ impl DiskLog {
             self.is_synced = false;
             let appended = self.live.append(payload);
             appended.map_err(|error| self.fail(error))?;
+            self.is_marked = true;
             let mut index = self.reader.index();
             let mut followed = Ok(());
             for record in records.by_ref().take(*count) {
@@ -230,6 +235,7 @@ impl DiskLog {
         self.syncer = live.syncer();
         self.live = live;
         self.is_synced = false;
+        self.is_marked = true;
         Ok(true)
     }
 
@@ -247,9 +253,23 @@ impl DiskLog {
         self.is_synced = true;
         self.synced_end = end;
         self.live.set_synced(end);
-        if self.live.fits(0) {
-            // With it damage to what was synced does not pass for a torn end. It needs no sync
-            // itself.
+        self.is_marked = false;
+        Ok(())
+    }
+
+    /// Whether a [`DiskLog::mark`] is due.
+    pub fn is_marked(&self) -> bool {
+        self.is_marked
+    }
+
+    /// Writes down how far the log was synced, unless that stands there: with it damage to what was
+    /// synced does not pass for a torn end. The next record says it as well, so this is for a log
+    /// that rests. It needs no sync itself.
+    ///
+    /// Errors: as [`DiskLog::append`].
+    pub fn mark(&mut self) -> Result<()> {
+        self.check()?;
+        if !std::mem::replace(&mut self.is_marked, true) {
             let marked = self.live.append_mark();
             marked.map_err(|error| self.fail(error))?;
         }
@@ -395,9 +415,10 @@ impl Front {
 
 // Writes what a segment begins with; gives its bytes too.
 fn begin(
-    (number, file): (FileNumber, Box<dyn LogFile>),
+    (number, mut file): (FileNumber, Box<dyn LogFile>),
     mut front: Front,
 ) -> Result<(WalWriter, u64)> {
+    file.expect_syncs();
     set_oldest(&mut front.checkpoint, front.oldest.unwrap_or(number));
     let bytes = file.capacity_bytes();
     let mut live = WalWriter::new(file, number);

@@ -84,6 +84,19 @@ impl Logging {
         Ok(self.appended.take())
     }
 
+    /// Whether the log says nowhere how far it was synced: [`Logging::rest`] is to be called soon
+    /// if nothing more comes.
+    pub fn is_unmarked(&self) -> bool {
+        !self.log.is_marked()
+    }
+
+    /// Nothing more came: what was synced is marked as such.
+    ///
+    /// Errors: as [`Logging::write`].
+    pub fn rest(&mut self) -> Result<()> {
+        self.log.mark()
+    }
+
     fn append(&mut self) -> Result<()> {
         let Some(number) = self.taken_number else {
             return Ok(());

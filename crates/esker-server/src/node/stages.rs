@@ -104,10 +104,12 @@ impl Stages {
         Ok(replies)
     }
 
-    /// Gives back what the raft log needs no more, and sees to it that no group keeps too much.
+    /// Gives back what the raft log needs no more, and sees to it that no group keeps too much. It
+    /// says as well how far the log was synced, which else is done while nothing comes.
     ///
     /// Errors: the node must end.
     pub fn upkeep(&mut self, now: Now) -> Result<()> {
+        self.logging.rest()?;
         let pressure = self.logging.upkeep()?;
         self.consensus.ask(Ask::LogPressure(pressure), now);
         Ok(())

@@ -14,6 +14,10 @@ use crate::shell::moments::Moments;
 /// How often segments are given back, and those who keep them are looked after.
 const UPKEEP: Duration = Duration::from_secs(1);
 
+/// How long nothing comes until what was synced is marked: a log that is written to all the time
+/// needs no marks.
+const REST: Duration = Duration::from_millis(10);
+
 pub(crate) struct LogThread {
     pub(crate) logging: Logging,
     pub(crate) saves: Receiver<Vec<Save>>,
@@ -33,7 +37,10 @@ impl LogThread {
     fn write_all(&mut self) -> Result<()> {
         let mut next_upkeep = self.moments.now().monotonic + UPKEEP;
         loop {
-            let wait = next_upkeep.saturating_sub(self.moments.now().monotonic);
+            let mut wait = next_upkeep.saturating_sub(self.moments.now().monotonic);
+            if self.logging.is_unmarked() {
+                wait = wait.min(REST);
+            }
             match self.saves.recv_timeout(wait) {
                 Ok(saves) => {
                     saves.into_iter().for_each(|save| self.logging.take(save));
@@ -43,10 +50,11 @@ impl LogThread {
                     }
                     self.write()?;
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => self.logging.rest()?,
                 Err(RecvTimeoutError::Disconnected) => {
                     self.logging.upkeep()?;
-                    return self.write();
+                    self.write()?;
+                    return self.logging.rest();
                 }
             }
             if self.moments.now().monotonic >= next_upkeep {

@@ -36,6 +36,12 @@ fn flip(fs: &dyn Fs, path: &Path, offset: u64) {
     file.syncer().sync().unwrap();
 }
 
+// Everything is durable, and marked as such.
+fn rest(log: &mut DiskLog) {
+    log.sync().unwrap();
+    log.mark().unwrap();
+}
+
 // A log of some segments, closed; and what it holds.
 fn written(seed: u64) -> (SimWorld, Model) {
     let world = SimWorld::new(seed);
@@ -44,7 +50,7 @@ fn written(seed: u64) -> (SimWorld, Model) {
     for _ in 0..40 {
         work.step(&mut log).unwrap();
     }
-    log.sync().unwrap();
+    rest(&mut log);
     (world, work.now().clone())
 }
 
@@ -91,6 +97,33 @@ fn a_flipped_bit_anywhere_is_told_or_harms_nobody() {
 }
 
 #[test]
+fn the_next_record_says_as_well_how_far_the_log_was_synced() {
+    // So a log that is written to all the time writes no marks, and one call for each batch.
+    let world = SimWorld::new(1);
+    let mut log = open(&world).0;
+    let group = GroupId(1);
+    let append = |index| Record::Append {
+        group,
+        entries: vec![entry(index, 1, &[7; 900])],
+    };
+    log.append(&[begin(group, ReplicaId(1), 1, 1)]).unwrap();
+    log.append(&[append(2)]).unwrap();
+    log.sync().unwrap();
+    assert!(!log.is_marked());
+    let calls = world.fs.call_count();
+    log.append(&[append(3)]).unwrap();
+    assert!(log.is_marked());
+    log.mark().unwrap();
+    log.sync().unwrap();
+    assert_eq!(world.fs.call_count() - calls, 2, "a write and its sync");
+    drop(log);
+    let first = segments(&*world.fs)[0].clone();
+    flip(&*world.fs, &first, 600);
+    let loss = open(&world).1.loss.expect("it was synced before entry 3");
+    assert_eq!(loss.groups, [(group, ReplicaId(1))]);
+}
+
+#[test]
 fn an_entry_that_cannot_be_read_back_damages_its_group_and_is_told() {
     let (world, harmed, bystander) = (SimWorld::new(1), GroupId(1), GroupId(2));
     let mut log = open(&world).0;
@@ -133,7 +166,7 @@ fn a_replica_that_is_new_since_the_damage_is_not_blamed_for_it() {
     };
     log.append(&[begin(group, ReplicaId(1), 1, 1)]).unwrap();
     log.append(&[append(2)]).unwrap();
-    log.sync().unwrap();
+    rest(&mut log);
     let first = segments(&*world.fs)[0].clone();
     drop(log);
     flip(&*world.fs, &first, 600);
@@ -216,7 +249,7 @@ fn an_opening_that_is_cut_off_hides_no_damage() {
             entries,
         }])
         .unwrap();
-        log.sync().unwrap();
+        rest(&mut log);
         drop(log);
         flip(&*world.fs, &segments(&*world.fs)[0].clone(), 600);
         let faults = FaultFs::over_sim(&world.fs, 1);

@@ -257,7 +257,10 @@ impl Work {
             6..=7 => {
                 log.sync()?;
                 self.durable = self.history.len() - 1;
-                Ok(())
+                match self.dice.one_in(2) {
+                    true => log.mark(),
+                    false => Ok(()),
+                }
             }
             8 => {
                 if self.dice.one_in(2) {

@@ -147,6 +147,9 @@ pub trait LogFile: Send {
 
     /// A handle by which any thread can sync the file while its owner goes on writing.
     fn syncer(&self) -> Arc<dyn LogSync>;
+
+    /// Says that a sync follows nearly every write. A hint; never fails.
+    fn expect_syncs(&mut self) {}
 }
 
 /// A preallocated file whose parts are filled by several threads at the same time, each its own

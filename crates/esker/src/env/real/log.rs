@@ -20,6 +20,11 @@
 //! by `pwrite`, as is all that follows: that tells what is wrong, or is right again.
 //!
 //! Everywhere else the file is written by `pwrite` from the beginning, which is slower.
+//!
+//! # A log that is synced at each write
+//! Each sync has the kernel write-protect the pages that it writes, in all threads that run: the
+//! next store faults, and a processor waits for the others. Then `pwrite` is the cheaper way
+//! (docs/experiments/0128-a-log-that-is-always-synced.md), and is taken where that is expected.
 
 use std::sync::{Arc, OnceLock};
 
@@ -48,16 +53,14 @@ pub struct RealLogFile {
     capacity_bytes: u64,
     window: Option<MappedWindow>,
     is_mappable: bool,
-    is_recycled: bool,
+    /// Where the next bytes of a recycled file are that are not read ahead; none of a new one.
+    unread_from: Option<u64>,
 }
 
 impl RealLogFile {
     /// Opens or creates the file with room for `capacity_bytes`; old bytes stay.
     pub fn open<'a>(place: impl Into<Place<'a>>, capacity_bytes: u64) -> Result<RealLogFile> {
-        RealLogFile::open_by(place.into(), capacity_bytes, true)
-    }
-
-    fn open_by(place: Place<'_>, capacity_bytes: u64, may_map: bool) -> Result<RealLogFile> {
+        let place = place.into();
         let file = OsFile::open_or_create(place)?;
         let present_bytes = file.size_bytes()?;
         let allocated = match file.allocate(capacity_bytes) {
@@ -71,8 +74,7 @@ impl RealLogFile {
                 return Err(error);
             }
         };
-        let is_mappable =
-            may_map && allocated == Allocated::Blocks && is_written_in_place(file.file());
+        let is_mappable = allocated == Allocated::Blocks && is_written_in_place(file.file());
         let file = Arc::new(file);
         let syncer = Arc::new(RealLogSync {
             file: Arc::clone(&file),
@@ -84,7 +86,7 @@ impl RealLogFile {
             capacity_bytes: capacity_bytes.max(present_bytes),
             window: None,
             is_mappable,
-            is_recycled: present_bytes > 0,
+            unread_from: (present_bytes > 0).then_some(0),
         })
     }
 
@@ -99,9 +101,15 @@ impl RealLogFile {
             Ok(window) => self.window = Some(window),
             Err(_) => self.is_mappable = false,
         }
-        if self.is_recycled {
-            // The first store to an old page reads it from the disk: have the next ones ready.
-            self.file.advise_soon(end, WINDOW_BYTES);
+    }
+
+    // What is stored to a part of an old page reads that page from the disk first: the pages behind
+    // those of this window are to be there by then.
+    fn read_ahead(&mut self, offset: u64) {
+        if let Some(from) = self.unread_from.filter(|from| offset >= *from) {
+            let next = offset - offset % WINDOW_BYTES + WINDOW_BYTES;
+            self.file.advise_soon(next, WINDOW_BYTES);
+            self.unread_from = Some(next.max(from));
         }
     }
 
@@ -133,6 +141,7 @@ impl LogFile for RealLogFile {
         assert!(end.is_some_and(|end| end <= self.capacity_bytes));
         let (mut offset, mut rest) = (offset, bytes);
         while !rest.is_empty() {
+            self.read_ahead(offset);
             if !self.is_mappable {
                 return self.file.write_all_at(offset, rest);
             }
@@ -158,6 +167,11 @@ impl LogFile for RealLogFile {
 
     fn syncer(&self) -> Arc<dyn LogSync> {
         Arc::clone(&self.syncer) as Arc<dyn LogSync>
+    }
+
+    fn expect_syncs(&mut self) {
+        self.window = None;
+        self.is_mappable = false;
     }
 }
 

@@ -33,10 +33,13 @@ fn fill(log: &mut RealLogFile, random: &mut Random) -> Vec<u8> {
 #[test]
 fn records_cross_the_borders_of_the_window() {
     // Three windows and a bit, mapped or not: the file holds what was written, byte for byte.
-    for may_map in [true, false] {
+    for is_synced_often in [false, true] {
         let (_dir, path) = log_path();
         let capacity_bytes = 3 * WINDOW_BYTES + 777;
-        let mut log = RealLogFile::open_by((&*path).into(), capacity_bytes, may_map).unwrap();
+        let mut log = RealLogFile::open(&*path, capacity_bytes).unwrap();
+        if is_synced_often {
+            log.expect_syncs();
+        }
         let expected = fill(&mut log, &mut Random::new(1));
         assert!(fs::read(&path).unwrap() == expected);
         log.syncer().sync().unwrap();
@@ -68,6 +71,11 @@ fn a_recycled_file_grows_and_is_rewritten() {
     assert!(bytes[..old.len()] == old);
     assert!(bytes[old.len()..].iter().all(|byte| *byte == 0));
     let new = fill(&mut log, &mut Random::new(4));
+    assert!(fs::read(&path).unwrap() == new);
+    drop(log);
+    let mut log = RealLogFile::open(&*path, 2 * WINDOW_BYTES + 5).unwrap();
+    log.expect_syncs();
+    let new = fill(&mut log, &mut Random::new(5));
     assert!(fs::read(&path).unwrap() == new);
 }
 
