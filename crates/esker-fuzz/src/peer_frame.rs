@@ -5,7 +5,7 @@
 use esker_raft::{NodeId, ReplicaId};
 use esker_rpc::codec::scalars::Gpid;
 use esker_rpc::error::ErrorCode;
-use esker_server::meta::epoch::Epoch;
+use esker_server::meta::epoch::{Claim, Epoch};
 use esker_server::peer::ask::{Answer, Ask, ForwardedKeys, ForwardedMeta};
 use esker_server::peer::format::{
     Frame, FrameReader, Greeting, Kind, Origin, PeerError, Reason, Refusal, Speaker, put_frame,
@@ -97,12 +97,15 @@ pub(crate) fn starts() -> Vec<Vec<u8>> {
             address: Some(([127, 0, 0, 1], 34_701).into()),
             before: std::array::from_fn(|at| at as u64),
         },
-        epoch: Epoch {
-            number: 1,
-            drawn: 0xf00d,
-            base: ReplicaId(2),
-            node: NodeId(3),
-            last: ReplicaId(4099),
+        claim: Claim {
+            epoch: Epoch {
+                number: 1,
+                drawn: 0xf00d,
+                base: ReplicaId(2),
+                node: NodeId(3),
+                last: ReplicaId(4099),
+            },
+            has_gone_on: true,
         },
     };
     let keys = Ask::Keys(ForwardedKeys {

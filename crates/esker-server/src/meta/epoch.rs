@@ -56,24 +56,6 @@ impl Epoch {
         member.group == META && member.replica <= self.last && member.replica != self.base
     }
 
-    /// Its numbers, in their order.
-    pub fn words(&self) -> [u64; 5] {
-        let Epoch { number, drawn, .. } = *self;
-        [number, drawn, self.base.0, self.node.0, self.last.0]
-    }
-
-    /// The epoch of those numbers; `None` if they can be none's.
-    pub fn of_words([number, drawn, base, node, last]: [u64; 5]) -> Option<Epoch> {
-        let epoch = Epoch {
-            number,
-            drawn,
-            base: ReplicaId(base),
-            node: NodeId(node),
-            last: ReplicaId(last),
-        };
-        epoch.is_sound().then_some(epoch)
-    }
-
     fn is_sound(&self) -> bool {
         match self.number {
             0 => *self == Epoch::default(),
@@ -102,6 +84,56 @@ impl fmt::Display for Epoch {
                 self.node.0
             ),
         }
+    }
+}
+
+/// What a node says of the meta service that it heeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Which that is.
+    pub epoch: Epoch,
+    /// It has gone on, durably. Before that what others have of the meta service of before may be
+    /// all that there is, and nothing of it goes.
+    pub has_gone_on: bool,
+}
+
+impl Default for Claim {
+    /// That of a node which has never heard of a recovery.
+    fn default() -> Claim {
+        Claim {
+            epoch: Epoch::default(),
+            has_gone_on: true,
+        }
+    }
+}
+
+impl Claim {
+    /// Its numbers, in their order.
+    pub fn words(&self) -> [u64; 6] {
+        let Epoch {
+            number,
+            drawn,
+            base,
+            node,
+            last,
+        } = self.epoch;
+        let has_gone_on = u64::from(self.has_gone_on);
+        [number, drawn, base.0, node.0, last.0, has_gone_on]
+    }
+
+    /// The claim of those numbers; `None` if they can be none's.
+    pub fn of_words([number, drawn, base, node, last, has_gone_on]: [u64; 6]) -> Option<Claim> {
+        let epoch = Epoch {
+            number,
+            drawn,
+            base: ReplicaId(base),
+            node: NodeId(node),
+            last: ReplicaId(last),
+        };
+        (epoch.is_sound() && has_gone_on <= 1).then_some(Claim {
+            epoch,
+            has_gone_on: has_gone_on == 1,
+        })
     }
 }
 

@@ -232,7 +232,7 @@ async fn dial(opening: &LinkOpening) -> Result<Connection, Ended> {
         speaker: opening.registry.myself(),
         wants: opening.node,
         origin: opening.registry.origin(),
-        epoch: opening.registry.epoch(),
+        claim: opening.registry.claim(),
     };
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Hello, 0, &greeting.encode());

@@ -13,8 +13,8 @@
 //!
 //! | kind | who sends it | payload, and its greatest length |
 //! |---|---|---|
-//! | 1 hello | dialler, first | a greeting: 238 |
-//! | 2 welcome | listener, first | a greeting: 238 |
+//! | 1 hello | dialler, first | a greeting: 246 |
+//! | 2 welcome | listener, first | a greeting: 246 |
 //! | 3 refusal | listener, instead | why: 500 |
 //! | 4 raft | dialler | a frame of `esker_raft`: 16 MiB |
 //! | 5 ask | dialler | as `ask.rs` has it: 2 MiB |
@@ -35,7 +35,7 @@
 //! | 52 | 16 | bytes | where the speaker listens for nodes: IPv6, or IPv4 mapped into it |
 //! | 68 | 2 | u16 | the port of that; 0 for one who does not say it |
 //! | 70 | 8 × 16 | u64 | as at 36, of the processes before it, the last one first; 0: unknown |
-//! | 198 | 8 × 5 | u64 | number, drawn, base, node, last of the meta service (`meta/epoch.rs`) |
+//! | 198 | 8 × 6 | u64 | meta service: number, drawn, base, node, last; 1 if it has gone on |
 //!
 //! A refusal:
 //!
@@ -59,21 +59,21 @@
 //! Integers are little-endian. Valid if and only if the kind is known, the bytes that are 0 are 0,
 //! the length is no greater than its kind's, the number is 0 where it must be and not where it must
 //! not, and the checksum is that of the bytes. A greeting has its length, that magic and version,
-//! a number if and only if a cluster, no address without a port, a sound epoch; a refusal a byte.
+//! a number if and only if a cluster, no address without a port, a sound claim; a refusal a byte.
 
 use std::fmt;
 use std::net::{Ipv6Addr, SocketAddr};
 
 use esker_rpc::codec::Incoming;
 
-use crate::meta::epoch::Epoch;
+use crate::meta::epoch::Claim;
 use crate::node::limits::LINEAGE;
 
 /// Bytes before the payload.
 pub const HEAD_BYTES: usize = 20;
 
 /// Bytes of a greeting.
-pub const GREETING_BYTES: usize = EPOCH_FROM + 8 * 5;
+pub const GREETING_BYTES: usize = CLAIM_FROM + 8 * 6;
 
 /// Most bytes of a refusal.
 pub const REFUSAL_BYTES_MAX: usize = 500;
@@ -92,7 +92,7 @@ const VERSION: u32 = 3;
 
 const LINEAGE_FROM: usize = 70;
 
-const EPOCH_FROM: usize = LINEAGE_FROM + 8 * LINEAGE;
+const CLAIM_FROM: usize = LINEAGE_FROM + 8 * LINEAGE;
 
 const CHECKED_FROM: usize = 8;
 
@@ -328,8 +328,8 @@ pub struct Greeting {
     pub wants: u64,
     /// Where the speaker is reached, and who came before it.
     pub origin: Origin,
-    /// The meta service that it knows of.
-    pub epoch: Epoch,
+    /// The meta service that it heeds.
+    pub claim: Claim,
 }
 
 impl Greeting {
@@ -348,7 +348,7 @@ impl Greeting {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         put_address(&mut bytes, self.origin.address);
-        for number in self.origin.before.into_iter().chain(self.epoch.words()) {
+        for number in self.origin.before.into_iter().chain(self.claim.words()) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         assert_eq!(bytes.len(), GREETING_BYTES);
@@ -381,13 +381,13 @@ impl Greeting {
             return Err(PeerError::Payload("greeting"));
         }
         let before = std::array::from_fn(|at| long(bytes, LINEAGE_FROM + 8 * at));
-        let epoch = Epoch::of_words(std::array::from_fn(|at| long(bytes, EPOCH_FROM + 8 * at)));
-        let epoch = epoch.ok_or(PeerError::Payload("greeting"))?;
+        let claim = Claim::of_words(std::array::from_fn(|at| long(bytes, CLAIM_FROM + 8 * at)));
+        let claim = claim.ok_or(PeerError::Payload("greeting"))?;
         Ok(Greeting {
             speaker,
             wants: long(bytes, 44),
             origin: Origin { address, before },
-            epoch,
+            claim,
         })
     }
 }

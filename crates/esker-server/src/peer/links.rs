@@ -8,7 +8,7 @@ use std::time::Duration;
 use esker_rpc::error::ErrorCode;
 
 use crate::log_lines::LogLines;
-use crate::meta::epoch::Epoch;
+use crate::meta::epoch::Claim;
 use crate::peer::ask::{Answer, Ask, Asker};
 use crate::peer::format::{ASK_BYTES_MAX, RAFT_BYTES_MAX};
 use crate::peer::link::{Link, LinkOpening, LinkSettings};
@@ -132,19 +132,14 @@ impl Links {
         self.registry.ousted()
     }
 
-    /// As [`Registry::epoch`].
-    pub fn epoch(&self) -> Epoch {
-        self.registry.epoch()
+    /// As [`Registry::later_claim`].
+    pub fn later_claim(&self) -> Option<Claim> {
+        self.registry.later_claim()
     }
 
-    /// As [`Registry::later_epoch`].
-    pub fn later_epoch(&self) -> Option<Epoch> {
-        self.registry.later_epoch()
-    }
-
-    /// As [`Registry::set_epoch`].
-    pub fn set_epoch(&self, epoch: Epoch) {
-        self.registry.set_epoch(epoch);
+    /// As [`Registry::set_claim`].
+    pub fn set_claim(&self, claim: Claim) {
+        self.registry.set_claim(claim);
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Link>> {

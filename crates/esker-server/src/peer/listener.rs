@@ -245,7 +245,7 @@ async fn greet<S>(
                     speaker: door.registry.myself(),
                     wants: greeting.speaker.node,
                     origin: door.registry.origin(),
-                    epoch: door.registry.epoch(),
+                    claim: door.registry.claim(),
                 };
                 put_frame(&mut bytes, Kind::Welcome, 0, &welcome.encode());
                 stream.write_all(&bytes).await?;

@@ -15,8 +15,8 @@
 //!   had the directory open before, and speaks, has the original. Where neither came before the
 //!   other, the one that others speak to stays; who has nobody yet leaves it to them.
 //!
-//! Nodes that know of two meta services, of which one lost its majority (`meta/epoch.rs`), greet
-//! and part: the one that knows of the earlier one is told so ([`Registry::later_epoch`]), and
+//! Nodes that heed two meta services, of which one lost its majority (`meta/epoch.rs`), greet
+//! and part: the one that heeds the earlier one is told so ([`Registry::later_claim`]), and
 //! comes again when it has let go of that.
 //!
 //! Who is refused so is to stop ([`Registry::ousted`]). What is not found out: a copy that is
@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::meta::epoch::Epoch;
+use crate::meta::epoch::{Claim, Epoch};
 use crate::peer::format::{Greeting, Origin, Reason, Refusal, Speaker};
 
 /// Nodes that are remembered at most: a stranger on loopback may invent numbers.
@@ -66,7 +66,7 @@ pub enum Stranger {
     Parted(u64),
     /// More nodes than there can be have spoken.
     TooMany,
-    /// It knows of another meta service.
+    /// It heeds another meta service.
     OtherEpoch(Epoch),
 }
 
@@ -108,7 +108,7 @@ impl fmt::Display for Stranger {
                  a copy of the other"
             ),
             Stranger::TooMany => out.write_str("too many nodes have spoken"),
-            Stranger::OtherEpoch(epoch) => write!(out, "it knows of {epoch}"),
+            Stranger::OtherEpoch(epoch) => write!(out, "it heeds {epoch}"),
         }
     }
 }
@@ -137,7 +137,7 @@ impl From<Stranger> for Reason {
 struct Holder {
     incarnation: u64,
     instance: u64,
-    /// The meta service that it knew of when it spoke last.
+    /// The meta service that it heeded when it spoke last.
     epoch: Epoch,
     /// Where it listens.
     address: Option<SocketAddr>,
@@ -160,11 +160,14 @@ pub struct Registry {
     epochs: Mutex<Epochs>,
 }
 
-/// The meta service that this node says it knows of, and the latest that others have said.
+/// The meta service that this node says it heeds, and what others have said.
 #[derive(Clone, Copy, Debug, Default)]
 struct Epochs {
-    own: Epoch,
+    own: Claim,
+    /// The latest that has gone on.
     latest: Epoch,
+    /// The latest that is about to.
+    coming: Epoch,
 }
 
 impl Registry {
@@ -184,21 +187,28 @@ impl Registry {
         }
     }
 
-    /// From now on this node says that it knows of that meta service, and converses with those only
+    /// From now on this node says that it heeds that meta service, and converses with those only
     /// that do.
-    pub fn set_epoch(&self, epoch: Epoch) {
-        self.epochs().own = epoch;
+    pub fn set_claim(&self, claim: Claim) {
+        self.epochs().own = claim;
     }
 
-    /// The meta service that this node says it knows of.
-    pub fn epoch(&self) -> Epoch {
+    /// The meta service that this node says it heeds.
+    pub fn claim(&self) -> Claim {
         self.epochs().own
     }
 
-    /// A later one than that, if a node has said one.
-    pub fn later_epoch(&self) -> Option<Epoch> {
-        let epochs = *self.epochs();
-        (epochs.latest > epochs.own).then_some(epochs.latest)
+    /// A later one than that, if a node has said one: one that has gone on before one that is about
+    /// to, which may never do so.
+    pub fn later_claim(&self) -> Option<Claim> {
+        let Epochs {
+            own,
+            latest,
+            coming,
+        } = *self.epochs();
+        let has_gone_on = latest > own.epoch;
+        let epoch = if has_gone_on { latest } else { coming };
+        (epoch > own.epoch).then_some(Claim { epoch, has_gone_on })
     }
 
     /// Who this node is.
@@ -311,7 +321,7 @@ impl Registry {
         if speaker.node == myself.node {
             return speaker.node == 0 || speaker.instance == myself.instance;
         }
-        let epoch = self.epoch();
+        let epoch = self.claim().epoch;
         let seen = self.lock();
         let is_it = |it: &Holder| it.is(speaker) && (it.epoch == epoch || myself.node == 0);
         speaker.node == 0 || seen.get(&speaker.node).is_some_and(is_it)
@@ -339,10 +349,15 @@ impl Registry {
         }
         // Only now: a copy of a directory has no word in this.
         let mut epochs = self.epochs();
-        epochs.latest = epochs.latest.max(greeting.epoch);
-        match greeting.epoch == epochs.own {
+        let Claim { epoch, has_gone_on } = greeting.claim;
+        let heard = match has_gone_on {
+            true => &mut epochs.latest,
+            false => &mut epochs.coming,
+        };
+        *heard = epoch.max(*heard);
+        match epoch == epochs.own.epoch {
             true => Ok(()),
-            false => Err(Stranger::OtherEpoch(greeting.epoch)),
+            false => Err(Stranger::OtherEpoch(epoch)),
         }
     }
 
@@ -363,7 +378,7 @@ impl Registry {
         let new = Holder {
             incarnation: speaker.incarnation,
             instance: speaker.instance,
-            epoch: greeting.epoch,
+            epoch: greeting.claim.epoch,
             address: origin.address,
             standing: 0,
             rival: None,
@@ -375,7 +390,7 @@ impl Registry {
         };
         if holder.is(speaker) {
             holder.address = origin.address.or(holder.address);
-            holder.epoch = greeting.epoch;
+            holder.epoch = greeting.claim.epoch;
             return Ok(());
         }
         holder.yields_to(speaker, origin)?;

@@ -3,8 +3,12 @@
 //! A node that hears of a later epoch (`meta/epoch.rs`) lets go of its replica of meta, whatever
 //! its id: it can be of the later one only where it is the one that went on, for until the node
 //! says the later epoch nobody of that converses with it. When it is gone the node keeps the epoch,
-//! and says it. The node of which the epoch says that its replica goes on has that go on alone, as
-//! often as it takes until an entry says so.
+//! and then says it. The node of which the epoch says that its replica goes on has that go on
+//! alone, as often as it takes until an entry says so.
+//!
+//! Until another entry has the epoch as well, that node says that its service is *about to* go on,
+//! and nobody lets go of anything for that: if its disk is lost in those moments, what others have
+//! is all that there is. A replica that is held stays so meanwhile.
 //!
 //! A replica of meta is held when its node is opened, as those of tables are: two that come back
 //! would elect one of them before they have heard of the third, which went on without them. Nobody
@@ -16,7 +20,7 @@ use std::time::Duration;
 
 use esker_raft::{Member, NodeId, ReplicaId, Status};
 
-use crate::meta::epoch::Epoch;
+use crate::meta::epoch::{Claim, Epoch};
 use crate::meta::ids::{META, ReplicaName};
 
 /// How long members that do not answer are waited for before a replica of meta takes part: it is
@@ -33,8 +37,10 @@ pub enum Due {
     Purge(Member),
     /// The epoch is kept, durably.
     Keep(Epoch),
-    /// Others are greeted with the epoch from now on.
-    Say(Epoch),
+    /// Others are greeted with that from now on.
+    Say(Claim),
+    /// The replica of meta here waits whether that one goes on.
+    Await(Epoch),
     /// The replica of meta here goes on without all others up to that id.
     GoOnAlone(Member, ReplicaId),
     /// The replica of meta here takes part.
@@ -49,7 +55,12 @@ impl fmt::Display for Due {
                 let name = ReplicaName(*member);
                 write!(out, "{name} is of a meta service of before, and goes")
             }
-            Due::Say(epoch) => write!(out, "others are told of {epoch}"),
+            Due::Say(claim) => write!(out, "others are told of {}", claim.epoch),
+            Due::Await(epoch) => write!(
+                out,
+                "this node hears of {epoch}, which is about to go on: its own replica of the meta \
+                 service waits for that. If that one is lost for ever first, start this node again"
+            ),
             Due::GoOnAlone(member, _) => write!(out, "{} goes on alone", ReplicaName(*member)),
             Due::Free => out.write_str("the replica of the meta service takes part"),
         }
@@ -61,9 +72,11 @@ impl fmt::Display for Due {
 pub struct Succession {
     node: NodeId,
     epoch: Epoch,
-    /// Others are greeted with it.
-    is_said: bool,
+    /// What others are greeted with, if that was said.
+    said: Option<Claim>,
     is_holding: bool,
+    /// The later service that is about to go on and that a replica here was told to wait for.
+    awaited: Epoch,
     /// When it was opened.
     since: Option<Duration>,
     /// When its replica was told last that it goes.
@@ -76,8 +89,9 @@ impl Succession {
         Succession {
             node,
             epoch,
-            is_said: false,
+            said: None,
             is_holding,
+            awaited: Epoch::default(),
             since: None,
             purged: None,
         }
@@ -93,29 +107,46 @@ impl Succession {
         self.epoch.node == self.node
     }
 
-    /// The epoch that others are greeted with from the beginning: that of before, as long as a
-    /// replica is here that is to go first.
-    pub fn greets_with(&mut self, meta: Option<&Status>) -> Epoch {
-        self.is_said = meta.is_none_or(|status| !self.epoch.is_lost(meta_member(status)));
-        match self.is_said {
-            true => self.epoch,
-            false => Epoch::default(),
+    /// From the beginning others are greeted with what is so: as one of before, as long as a
+    /// replica is here that is to go first. `known` is the epoch that the rows of the replica have.
+    pub fn greet(&mut self, (meta, known): (Option<&Status>, Epoch)) {
+        let goes_first = meta.is_some_and(|status| self.epoch.is_lost(meta_member(status)));
+        let claim = self.claim(meta.map(meta_member), known);
+        self.said = (!goes_first).then_some(claim);
+    }
+
+    /// What others are greeted with.
+    pub fn said(&self) -> Claim {
+        self.said.unwrap_or_default()
+    }
+
+    /// What it says of its epoch. Only the node on which the service goes on can be the first to
+    /// know that it has: all others have heard that it did.
+    fn claim(&self, here: Option<Member>, known: Epoch) -> Claim {
+        let epoch = self.epoch;
+        let is_later = here.is_some_and(|here| here.replica > epoch.last);
+        Claim {
+            epoch,
+            has_gone_on: !self.is_base() || known >= epoch || is_later,
         }
     }
 
-    /// What is due on a node with such a replica of meta. `later` is a later epoch that a node has
-    /// said; `is_up` says which nodes were greeted, and say the same epoch.
+    /// What is due on a node with such a replica of meta, whose rows have the epoch `known`.
+    /// `later` is what a node has said of a later epoch; `is_up` says which nodes were greeted, and
+    /// say the same epoch.
     pub fn pass(
         &mut self,
-        later: Option<Epoch>,
-        meta: Option<&Status>,
+        later: Option<Claim>,
+        (meta, known): (Option<&Status>, Epoch),
         is_up: impl Fn(NodeId) -> bool,
         now: Duration,
     ) -> Vec<Due> {
         let mut due = Vec::new();
         let since = *self.since.get_or_insert(now);
         let here = meta.map(meta_member);
-        let later = later.filter(|later| *later > self.epoch);
+        let later = later.filter(|later| later.epoch > self.epoch);
+        let coming = later.filter(|later| !later.has_gone_on);
+        let later = later.filter(|later| later.has_gone_on).map(|it| it.epoch);
         let is_lost = |member: &Member| match later {
             Some(later) => (later.node, later.base) != (self.node, member.replica),
             None => self.epoch.is_lost(*member),
@@ -130,12 +161,14 @@ impl Succession {
         }
         if let Some(later) = later {
             self.epoch = later;
-            self.is_said = false;
             self.purged = None;
+            // It is said in the next pass: by then it is kept, as a rule.
             due.push(Due::Keep(later));
+            return due;
         }
-        if !std::mem::replace(&mut self.is_said, true) {
-            due.push(Due::Say(self.epoch));
+        let claim = self.claim(here, known);
+        if self.said.replace(claim) != Some(claim) {
+            due.push(Due::Say(claim));
         }
         let (Some(status), Some(member)) = (meta, here) else {
             return due;
@@ -144,6 +177,12 @@ impl Succession {
         let goes_on = (self.epoch.node, self.epoch.base) == (self.node, member.replica);
         if goes_on && (members.replica_max < self.epoch.last.0 || status.is_going_alone) {
             due.push(Due::GoOnAlone(member, self.epoch.last));
+            return due;
+        }
+        if let Some(Claim { epoch, .. }) = coming {
+            if self.is_holding && std::mem::replace(&mut self.awaited, epoch) != epoch {
+                due.push(Due::Await(epoch));
+            }
             return due;
         }
         let mut others = members.nodes.values().filter(|node| **node != self.node);

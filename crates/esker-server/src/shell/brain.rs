@@ -3,33 +3,28 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use esker_raft::{GroupId, Member, NodeId, Status};
-use tokio::sync::watch;
 
-use crate::log_lines::{Level, LogLines};
+use crate::log_lines::Level;
 use crate::meta::directive::{KnownNode, decode_directives};
 use crate::meta::epoch;
 use crate::meta::ids::{META, PartitionId, ReplicaName};
 use crate::meta::report::Report;
 use crate::meta::state::State;
 use crate::node::turn::Cleared;
-use crate::node::{Ask, NodeEvent, Now, Replicas, Reply, RequestId, TableFacts as FactsOfTable};
+use crate::node::{Ask, NodeEvent, Now, Reply, RequestId, TableFacts as FactsOfTable};
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
 use crate::peer::link::Link;
-use crate::peer::links::Links;
 use crate::reconcile::{
-    Action, CallId, Due, Knowledge, Leading, Out, Reporter, Space, Succession, Told as MetaTold,
-    actions,
+    Action, CallId, Due, Knowledge, Leading, Out, Reporter, Succession, Told as MetaTold, actions,
 };
 use crate::shell::apply_thread::Order;
-use crate::shell::fault::Faults;
-use crate::shell::inbox::{CallBack, Inbox, Told};
-use crate::shell::known::Known;
-use crate::shell::pending::{Pending, Waiting};
+use crate::shell::inbox::{CallBack, Told};
+use crate::shell::pending::Waiting;
 use crate::shell::repeats::{Deed, Repeats, Telling};
+use crate::shell::surroundings::Surroundings;
 
 /// How often a node reports.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
@@ -45,22 +40,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What groups know of themselves.
 type Statuses = BTreeMap<GroupId, Status>;
-
-/// What the brain leans on.
-pub(crate) struct Surroundings {
-    pub(crate) replicas: Arc<Replicas>,
-    pub(crate) pending: Arc<Pending>,
-    pub(crate) inbox: Inbox,
-    pub(crate) orders: Sender<Order>,
-    pub(crate) links: Arc<Links>,
-    pub(crate) known: Arc<Known>,
-    pub(crate) faults: Faults,
-    pub(crate) log: LogLines,
-    /// Is told once the leader of meta has said what there is.
-    pub(crate) serving: watch::Sender<bool>,
-    /// Room on the disk.
-    pub(crate) space: Box<dyn Fn() -> Space + Send>,
-}
 
 /// The side of meta on one node. The thread of consensus calls it.
 pub(crate) struct Brain {
@@ -237,9 +216,11 @@ impl Brain {
     /// Time has passed: which meta service there is, and what becomes of the replica here of that.
     pub(crate) fn succeed(&mut self, meta: Option<&Status>, now: Now) -> Vec<Ask> {
         let links = &self.around.links;
-        let later = links.later_epoch();
-        later.iter().for_each(|it| self.leading.go_on(*it, false));
+        let later = links.later_claim();
+        let gone_on = later.iter().filter(|it| it.has_gone_on);
+        gone_on.for_each(|it| self.leading.go_on(it.epoch, false));
         let is_up = |node: NodeId| links.is_up(node.0);
+        let meta = (meta, self.state().epoch());
         let due = self.succession.pass(later, meta, is_up, now.monotonic);
         due.into_iter().filter_map(|due| self.settle(due)).collect()
     }
@@ -251,8 +232,12 @@ impl Brain {
                 Order::Keep(epoch::FACT, epoch.encode())
             }
             Due::Purge(member) => Order::Purge(member),
-            Due::Say(epoch) => {
-                self.around.links.set_epoch(epoch);
+            Due::Say(claim) => {
+                self.around.links.set_claim(claim);
+                return None;
+            }
+            Due::Await(_) => {
+                self.around.log.write(Level::Warning, &due.to_string());
                 return None;
             }
             Due::GoOnAlone(member, last) => return Some(Ask::GoOnAlone(member, last)),

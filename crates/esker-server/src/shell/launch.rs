@@ -14,7 +14,6 @@ use tokio::sync::watch;
 
 use crate::front::{DoorKind, Front, Opening};
 use crate::log_lines::{Level, LogLines, Seldom};
-use crate::meta::ids::META;
 use crate::meta::rows::Addresses;
 use crate::node::{Applying, Consensus, Found, Identity, Images, Logging, Replicas, Stages};
 use crate::peer::format::{Origin, Speaker};
@@ -24,7 +23,7 @@ use crate::peer::listener::{PeerListener, PeerOpening};
 use crate::peer::registry::Registry;
 use crate::reconcile::{Home, Knowledge, Leading, Reporter, Space, Succession};
 use crate::shell::apply_thread::{ApplyThread, Order};
-use crate::shell::brain::{Brain, Surroundings};
+use crate::shell::brain::Brain;
 use crate::shell::compact_thread::CompactThread;
 use crate::shell::complaints::Complaints;
 use crate::shell::delays::Delays;
@@ -49,6 +48,7 @@ use crate::shell::read_threads::{ReadQueue, ReadThread, Reader, read_queue};
 use crate::shell::service::NodeService;
 use crate::shell::settings::Settings;
 use crate::shell::shortage::Shortage;
+use crate::shell::surroundings::Surroundings;
 use crate::shell::threads::{Running, spawn};
 
 /// A node whose parts run.
@@ -175,14 +175,13 @@ impl Shell<'_> {
     fn launch(
         self,
         (stages, found): (Stages, Found),
-        (knowledge, mut succession): (Knowledge, Succession),
+        (knowledge, succession): (Knowledge, Succession),
         (listeners, joining): (Listeners, Joining),
     ) -> Result<Launched, String> {
         let (inbox, outlet) = inbox();
         let shared = self.shared(&stages, &knowledge, inbox);
         // Before anybody is spoken to: who greets it as one of before would tell it of that.
-        let said = succession.greets_with(stages.consensus.status(META).as_ref());
-        shared.registry.set_epoch(said);
+        shared.registry.set_claim(succession.said());
         let (told, serving) = watch::channel(false);
         let parts = Parts {
             consensus: stages.consensus,

@@ -3,14 +3,14 @@
 //! `quantity` reads bytes and durations, `settings` is what a node may be told, `catalog` tells
 //! each setting once, `config` reads files and words by it and says where each value came from.
 //! `opening` is what comes before the parts of a node, and `launch` starts them: `raft_thread` with
-//! the side of meta (`brain`), `log_thread`, `apply_thread`, `read_threads`, `image_thread`,
-//! `compact_thread`; `inbox` and `pending` are how others speak to them, `known` is what all of
-//! them know (`meta_watch` says whether anybody leads meta), `delays` is who waits for a limit,
-//! `quick_reads` says which reads need no thread of their own, `slow_log` keeps calls that took
-//! long, `pages` is what a node shows over HTTP (`metrics_text`), `service` is the node behind its
-//! doors and `submitting` its calls on keys (`misdirected` counts those for nobody), `first_start`
-//! makes a directory a node's, `other_cluster` tells one that is out of place, and `running` is
-//! what whoever started it holds.
+//! the side of meta (`brain`, and what it leans on: `surroundings`), `log_thread`, `apply_thread`,
+//! `read_threads`, `image_thread`, `compact_thread`; `inbox` and `pending` are how others speak to
+//! them, `known` is what all of them know (`meta_watch` says whether anybody leads meta), `delays`
+//! is who waits for a limit, `quick_reads` says which reads need no thread of their own, `slow_log`
+//! keeps calls that took long, `pages` is what a node shows over HTTP (`metrics_text`), `service`
+//! is the node behind its doors and `submitting` its calls on keys (`misdirected` counts those for
+//! nobody), `first_start` makes a directory a node's, `other_cluster` tells one that is out of
+//! place, and `running` is what whoever started it holds.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
 //!
@@ -38,6 +38,7 @@ mod apply_thread;
 mod image_thread;
 mod compact_thread;
 mod repeats;
+mod surroundings;
 mod brain;
 mod shortage;
 mod raft_thread;

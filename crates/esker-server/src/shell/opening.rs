@@ -188,10 +188,14 @@ pub(crate) fn have_meta(stages: &mut Stages, env: &Env) -> Result<(), String> {
 
 /// Which meta service the node knows of. A replica of it here is held until the others were asked.
 pub(crate) fn succession(stages: &mut Stages) -> Result<Succession, String> {
-    let is_holding = stages.consensus.status(META).is_some();
+    let meta = stages.consensus.status(META);
     stages.hold(META);
     let epoch = load_epoch(stages)?;
-    Ok(Succession::new(stages.identity.node, epoch, is_holding))
+    let mut succession = Succession::new(stages.identity.node, epoch, meta.is_some());
+    let rows = stages.replicas.view(META).and_then(|view| view.meta());
+    let known = rows.map_or(Epoch::default(), |rows| rows.epoch());
+    succession.greet((meta.as_ref(), known));
+    Ok(succession)
 }
 
 /// The latest epoch that the node has kept.

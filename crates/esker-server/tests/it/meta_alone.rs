@@ -10,7 +10,7 @@ use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
 use esker_raft::{Member, NodeId, ReplicaId, Status};
 use esker_server::meta::command::{Command, Deed, NewNode, NewTable};
-use esker_server::meta::epoch::{self, Epoch};
+use esker_server::meta::epoch::{self, Claim, Epoch};
 use esker_server::meta::ids::{ClusterId, META};
 use esker_server::meta::rows::Addresses;
 use esker_server::meta::state::State;
@@ -41,8 +41,10 @@ struct One {
     stages: Stages,
     succession: Succession,
     leading: Leading,
-    /// The epoch that it greets others with.
-    said: Option<Epoch>,
+    /// What it greets others with.
+    said: Option<Claim>,
+    /// The latest services of which it has heard: one that has gone on, and one about to.
+    heard: (Epoch, Epoch),
     /// It has led the meta service in this life.
     has_led: bool,
 }
@@ -61,6 +63,7 @@ impl One {
             stages,
             leading,
             said: None,
+            heard: (Epoch::default(), Epoch::default()),
             has_led: false,
         })
     }
@@ -74,6 +77,22 @@ impl One {
         view.and_then(|view| view.meta()).unwrap_or_default()
     }
 
+    /// What it has heard of a later service than it heeds, once others have greeted it so.
+    fn hear(&mut self, said: &[Option<Claim>]) -> Option<Claim> {
+        let (mut latest, mut coming) = self.heard;
+        for claim in said.iter().flatten() {
+            match claim.has_gone_on {
+                true => latest = latest.max(claim.epoch),
+                false => coming = coming.max(claim.epoch),
+            }
+        }
+        self.heard = (latest, coming);
+        let own = self.said.unwrap_or_default().epoch;
+        let has_gone_on = latest > own;
+        let epoch = if has_gone_on { latest } else { coming };
+        (epoch > own).then_some(Claim { epoch, has_gone_on })
+    }
+
     fn settle(&mut self, due: Due, step: u64) -> esker::Result<()> {
         match due {
             Due::Keep(epoch) => {
@@ -82,7 +101,8 @@ impl One {
                 rows.keep_fact(epoch::FACT, &epoch.encode())?;
             }
             Due::Purge(member) => self.stages.purge(member, now(step))?,
-            Due::Say(epoch) => self.said = Some(epoch),
+            Due::Say(claim) => self.said = Some(claim),
+            Due::Await(_) => {}
             Due::GoOnAlone(member, last) => {
                 let ask = Ask::GoOnAlone(member, last);
                 self.stages.consensus.ask(ask, now(step));
@@ -219,7 +239,7 @@ impl Three {
     }
 
     /// What nodes say when they greet: those that run, all of whom hear one another.
-    fn said(&self) -> [Option<Epoch>; 3] {
+    fn said(&self) -> [Option<Claim>; 3] {
         std::array::from_fn(|node| self.ones[node].as_ref().and_then(|one| one.said))
     }
 
@@ -231,14 +251,13 @@ impl Three {
             let Some(one) = &mut self.ones[node] else {
                 continue;
             };
-            let own = one.said;
-            let heard = said.iter().flatten().max().copied();
-            let is_up = |other: NodeId| own.is_some() && said[other.0 as usize - 1] == own;
+            let epoch = |said: Option<Claim>| said.map(|claim| claim.epoch);
+            let own = epoch(one.said);
+            let is_up = |other: NodeId| own.is_some() && epoch(said[other.0 as usize - 1]) == own;
+            let later = one.hear(&said);
             let meta = one.meta();
-            let later = heard.filter(|heard| Some(*heard) > own);
-            let due = one
-                .succession
-                .pass(later, meta.as_ref(), is_up, now(step).monotonic);
+            let meta = (meta.as_ref(), one.state().epoch());
+            let due = one.succession.pass(later, meta, is_up, now(step).monotonic);
             for due in due {
                 one.settle(due, step)?;
             }
@@ -303,7 +322,8 @@ impl Three {
         for (to, frame) in outcome.frames {
             let to = to.0 as usize - 1;
             // Nodes of two epochs do not converse.
-            if to < 3 && said[node].is_some() && said[node] == said[to] {
+            let epoch = |node: usize| said[node].map(|claim| claim.epoch);
+            if to < 3 && epoch(node).is_some() && epoch(node) == epoch(to) {
                 let there = self.ones[to].as_mut().unwrap();
                 there.stages.consensus.ask(Ask::Frame(frame), now(step));
             }
@@ -531,7 +551,8 @@ fn who_comes_back_is_told_and_never_leads_in_whatever_order() {
             for node in order {
                 let one = three.ones[*node].as_ref().unwrap();
                 assert!(one.meta().is_none() && !one.has_led, "{order:?}");
-                assert_eq!(one.said, Some(epoch));
+                let has_gone_on = true;
+                assert_eq!(one.said, Some(Claim { epoch, has_gone_on }));
             }
             three.has_gone_on();
             // Nor after another restart, where the one that went on is away.
@@ -565,6 +586,41 @@ fn two_that_came_back_while_nobody_could_tell_them_yield_when_they_are_told() {
         assert!(three.ones[node].as_ref().unwrap().meta().is_none());
     }
     three.has_gone_on();
+}
+
+#[test]
+fn nobody_lets_go_of_its_replica_before_the_one_that_goes_on_has_gone_on() {
+    let lost = lost_two();
+    lost.accept(&lost.worlds[2].env()).unwrap();
+    let mut before_count = 0;
+    for ticks in 1.. {
+        let mut three = copy(&lost);
+        (0..3).for_each(|node| three.open(node));
+        three.live(ticks);
+        if three.ones[2].as_ref().unwrap().state().epoch().number == 1 {
+            break;
+        }
+        before_count += 1;
+        // Its disk is lost, for ever.
+        three.kill(2);
+        three.live(LONG);
+        (0..2).for_each(|node| three.kill(node));
+        for node in 0..2 {
+            let found = recover_meta(&three.worlds[node].env(), &settings(), (7, true));
+            assert!(found.is_ok(), "{ticks} ticks, node {}: {found:?}", node + 1);
+        }
+        // One of the two copies is the one that goes on, and the other one lets go of its own.
+        three.worlds[1] = lost.worlds[1].after_kill();
+        three.open(0);
+        three.live(LONG);
+        three.open(1);
+        three.live(LONG);
+        assert_eq!(three.leader(), 0, "{ticks} ticks");
+        let state = three.ones[0].as_ref().unwrap().state();
+        assert_eq!((state.epoch().number, state.epoch().node), (1, NodeId(1)));
+        assert!(three.ones[1].as_ref().unwrap().meta().is_none());
+    }
+    assert!(before_count > 3, "{before_count}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use esker_rpc::error::ErrorCode;
 use esker_server::front::listen;
 use esker_server::log_lines::LogLines;
-use esker_server::meta::epoch::Epoch;
+use esker_server::meta::epoch::Claim;
 use esker_server::peer::ask::{Answer, Ask, Asker};
 use esker_server::peer::bounds::PeerBounds;
 use esker_server::peer::cause::PeerCause;
@@ -323,7 +323,7 @@ async fn hostile_bytes_are_closed_and_told() {
             speaker: myself,
             wants: 0,
             origin: Origin::default(),
-            epoch: Epoch::default(),
+            claim: Claim::default(),
         };
         put_frame(&mut bytes, Kind::Hello, 0, &greeting.encode());
         bytes
@@ -380,7 +380,7 @@ async fn asks_of_a_node_that_hangs_are_bounded_and_all_are_told() {
         speaker: speaker(2, 1, 20),
         wants: 1,
         origin: Origin::default(),
-        epoch: Epoch::default(),
+        claim: Claim::default(),
     };
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Welcome, 0, &welcome.encode());

@@ -3,6 +3,7 @@
 use esker_raft::{NodeId, ReplicaId};
 
 use super::*;
+use crate::meta::epoch::Epoch;
 
 const GREETING: Greeting = Greeting {
     speaker: Speaker {
@@ -19,12 +20,15 @@ const GREETING: Greeting = Greeting {
         ))),
         before: [0xbeef, 0xcafe, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     },
-    epoch: Epoch {
-        number: 1,
-        drawn: 0xf00d,
-        base: ReplicaId(2),
-        node: NodeId(3),
-        last: ReplicaId(0x1003),
+    claim: Claim {
+        epoch: Epoch {
+            number: 1,
+            drawn: 0xf00d,
+            base: ReplicaId(2),
+            node: NodeId(3),
+            last: ReplicaId(0x1003),
+        },
+        has_gone_on: true,
     },
 };
 
@@ -43,12 +47,12 @@ fn a_greeting_has_these_bytes() {
     let mut bytes = Vec::new();
     put_frame(&mut bytes, Kind::Hello, 0, &GREETING.encode());
     let shown: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let expected = "ee000000d69c473a01000000000000000000000045534b52504545520300000088776655\
+    let expected = "f6000000b7887cf701000000000000000000000045534b52504545520300000088776655\
                     4433221103000000000000000900000000000000edfe0000000000000500000000000000\
                     00000000000000000000ffff7f0000016587efbe000000000000feca000000000000";
-    let epoch = [0x01, 0xf00d, 0x02, 0x03, 0x1003_u64].map(u64::swap_bytes);
-    let epoch = epoch.map(|number| format!("{number:016x}")).concat();
-    assert_eq!(shown, format!("{expected}{}{epoch}", "00".repeat(14 * 8)));
+    let claim = [0x01, 0xf00d, 0x02, 0x03, 0x1003, 0x01_u64].map(u64::swap_bytes);
+    let claim = claim.map(|number| format!("{number:016x}")).concat();
+    assert_eq!(shown, format!("{expected}{}{claim}", "00".repeat(14 * 8)));
     let frames = read(&bytes).unwrap();
     assert_eq!(Greeting::decode(&frames[0].payload), Ok(GREETING));
 }
@@ -128,8 +132,8 @@ fn refusals_say_why() {
 fn a_length_is_refused_before_its_bytes_come() {
     let mut head = Vec::new();
     put_frame(&mut head, Kind::Hello, 0, &[]);
-    head[..4].copy_from_slice(&239u32.to_le_bytes());
-    assert_eq!(read(&head), Err(PeerError::Length(239)));
+    head[..4].copy_from_slice(&247u32.to_le_bytes());
+    assert_eq!(read(&head), Err(PeerError::Length(247)));
     let mut head = Vec::new();
     put_frame(&mut head, Kind::Raft, 0, &[]);
     head[..4].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -143,7 +147,7 @@ fn greetings_of_others_are_told_apart() {
     let mut newer = bytes.clone();
     newer[8] = 4;
     assert_eq!(Greeting::decode(&newer), Err(PeerError::Version(4)));
-    assert!(Greeting::decode(&bytes[..237]).is_err());
+    assert!(Greeting::decode(&bytes[..245]).is_err());
     assert!(Greeting::decode(&[&bytes[..], &[0]].concat()).is_err());
     let mut nowhere = bytes.clone();
     nowhere[68..70].fill(0);
@@ -158,6 +162,13 @@ fn greetings_of_others_are_told_apart() {
         Greeting::decode(&unsound),
         Err(PeerError::Payload("greeting")),
         "an epoch that none is, and that goes on with somebody"
+    );
+    let mut unsound = bytes.clone();
+    unsound[238] = 2;
+    assert_eq!(
+        Greeting::decode(&unsound),
+        Err(PeerError::Payload("greeting")),
+        "one that has gone on, and more"
     );
     let mut nameless = bytes;
     nameless[20] = 0;

@@ -21,7 +21,7 @@ fn greeting(node: u64, incarnation: u64, instance: u64) -> Greeting {
         },
         wants: 1,
         origin: Origin::default(),
-        epoch: Epoch::default(),
+        claim: Claim::default(),
     }
 }
 
@@ -174,8 +174,16 @@ fn a_node_is_where_its_last_process_says() {
 }
 
 fn of_epoch(mut greeting: Greeting, number: u64) -> Greeting {
-    greeting.epoch = epoch(number);
+    greeting.claim = claim(number);
     greeting
+}
+
+/// That of a meta service that has gone on.
+fn claim(number: u64) -> Claim {
+    Claim {
+        epoch: epoch(number),
+        has_gone_on: true,
+    }
 }
 
 fn epoch(number: u64) -> Epoch {
@@ -201,23 +209,46 @@ fn nodes_of_two_meta_services_part_and_the_one_of_before_is_told() {
         let three = greeting(3, 1, 8);
         hear(&greeting(2, 1, 7)).unwrap();
         hear(&three).unwrap();
-        assert_eq!(registry.later_epoch(), None);
+        assert_eq!(registry.later_claim(), None);
         // The second one has heard of another meta service since.
-        let parted = Err(Stranger::OtherEpoch(later.epoch));
+        let parted = Err(Stranger::OtherEpoch(later.claim.epoch));
         assert_eq!(hear(&later), parted);
-        assert_eq!(registry.later_epoch(), Some(later.epoch));
+        assert_eq!(registry.later_claim(), Some(later.claim));
         assert!(!registry.is_current(&later.speaker) && registry.is_current(&three.speaker));
         // It says the same from now on, and parts from the third one, at once.
-        registry.set_epoch(later.epoch);
-        assert_eq!(registry.later_epoch(), None);
+        registry.set_claim(later.claim);
+        assert_eq!(registry.later_claim(), None);
         assert!(registry.is_current(&later.speaker) && !registry.is_current(&three.speaker));
         assert_eq!(hear(&later), Ok(()));
         let parted = Err(Stranger::OtherEpoch(Epoch::default()));
         assert_eq!(hear(&three), parted);
-        assert_eq!(registry.later_epoch(), None);
+        assert_eq!(registry.later_claim(), None);
         assert_eq!(hear(&of_epoch(three, 1)), Ok(()));
         assert!(registry.is_current(&three.speaker));
     }
+}
+
+#[test]
+fn one_that_has_gone_on_is_heeded_before_a_later_one_that_is_about_to() {
+    let registry = Registry::new(ME);
+    let mut coming = of_epoch(greeting(2, 1, 7), 2);
+    coming.claim.has_gone_on = false;
+    let parted = Err(Stranger::OtherEpoch(epoch(2)));
+    assert_eq!(registry.admit(&coming), parted);
+    assert_eq!(registry.later_claim(), Some(coming.claim));
+    // The later one may never go on.
+    let parted = Err(Stranger::OtherEpoch(epoch(1)));
+    assert_eq!(registry.admit(&of_epoch(greeting(3, 1, 8), 1)), parted);
+    assert_eq!(registry.later_claim(), Some(claim(1)));
+    registry.set_claim(claim(1));
+    assert_eq!(registry.later_claim(), Some(coming.claim));
+    let parted = Err(Stranger::OtherEpoch(epoch(2)));
+    assert_eq!(registry.admit(&of_epoch(greeting(2, 1, 7), 2)), parted);
+    assert_eq!(registry.later_claim(), Some(claim(2)));
+    // Of one service those that have heard that it went on and the one that says so converse.
+    registry.set_claim(coming.claim);
+    assert_eq!(registry.admit(&of_epoch(greeting(2, 1, 7), 2)), Ok(()));
+    assert_eq!(registry.later_claim(), None);
 }
 
 #[test]
@@ -228,7 +259,7 @@ fn a_copy_of_a_directory_has_no_word_in_which_meta_service_there_is() {
     assert_eq!(registry.admit(&older), Err(Stranger::Outdated(5)));
     let mine = of_epoch(greeting(1, 6, 6), 1);
     assert_eq!(registry.admit(&mine), Err(Stranger::Twin));
-    assert_eq!(registry.later_epoch(), None);
+    assert_eq!(registry.later_claim(), None);
 }
 
 #[test]
@@ -244,7 +275,7 @@ fn one_without_a_number_is_answered_by_any_meta_service() {
     registry.recognize(0, &later).unwrap();
     assert!(registry.hears(&later.speaker));
     let registry = Registry::new(ME);
-    registry.set_epoch(epoch(1));
+    registry.set_claim(claim(1));
     let mut asks = greeting(2, 1, 7);
     asks.speaker = nobody;
     registry.admit(&asks).unwrap();

@@ -39,7 +39,7 @@ fn greeting(kind: Kind, speaker: Speaker) -> Vec<u8> {
         speaker,
         wants: 0,
         origin: Origin::default(),
-        epoch: Epoch::default(),
+        claim: Claim::default(),
     };
     put_frame(&mut bytes, kind, 0, &greeting.encode());
     bytes
