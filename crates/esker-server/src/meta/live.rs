@@ -321,6 +321,13 @@ impl Live {
         self.alive(state).filter(has_space)
     }
 
+    /// Whether a node that lives has a sound replica of the group that has begun.
+    pub fn has_any(&self, state: &State, group: GroupId) -> bool {
+        let nodes = self.alive(state).filter_map(|node| self.node(node));
+        let mut replicas = nodes.flat_map(|node| node.of_group(group));
+        replicas.any(|one| one.damage.is_none() && one.applied > 0)
+    }
+
     /// The replica as its node reported it last.
     pub fn replica(
         &self,

@@ -61,7 +61,10 @@ pub fn verdict(state: &State, live: &Live, group: GroupId) -> Verdict {
 fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String> {
     let row = state.partitions.get(&group);
     let row = row.filter(|_| group != META && state.is_settled(group));
-    let row = row.ok_or("it is being made")?;
+    let row = row.ok_or(
+        "its table is being made, which is open once every partition has had a leader: nothing was \
+         written to it, and `esker table drop` lets go of it",
+    )?;
     let undone = state.recoveries.get(&group).filter(|row| !row.is_done);
     if let Some(undone) = undone {
         let base = live.replica(undone.node, group, undone.base);

@@ -82,7 +82,9 @@ fn made(state: &State, live: &Live) -> Option<Deed> {
     (!replicas.is_empty()).then_some(Deed::NoteMade { replicas })
 }
 
-/// Tables of which every partition has a leader.
+/// Tables of which every partition has a leader; and those that were being made when the meta
+/// service went on without its majority, if anything of them is there: that they were open, and
+/// written to, may be in entries that are lost. Of one that is being made no loss is accepted.
 fn opened(state: &State, live: &Live) -> Vec<Deed> {
     let creating = state
         .tables
@@ -93,10 +95,14 @@ fn opened(state: &State, live: &Live) -> Vec<Deed> {
             .groups(table)
             .all(|group| live.group(group.0).is_some())
     };
-    let led = creating
+    let is_there = |table: TableId| {
+        let mut groups = state.groups(table);
+        state.may_have_opened(table) && groups.any(|group| live.has_any(state, group.0))
+    };
+    let due = creating
         .map(|table| *table.0)
-        .filter(|table| is_led(*table));
-    led.map(|table| Deed::OpenTable { table }).collect()
+        .filter(|table| is_led(*table) || is_there(*table));
+    due.map(|table| Deed::OpenTable { table }).collect()
 }
 
 /// Nodes that are to leave, or joined anew without what they had, and on which nothing counts.

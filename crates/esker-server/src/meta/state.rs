@@ -192,7 +192,14 @@ impl State {
         epochs.any(|row| (row.tables_from..row.tables_to).contains(&table))
     }
 
-    /// The same of a node.
+    /// Whether a table was there when a meta service of before was lost, which may have opened it
+    /// in entries that are lost.
+    pub fn may_have_opened(&self, table: TableId) -> bool {
+        let mut epochs = self.epochs.values();
+        epochs.any(|row| table < row.tables_to)
+    }
+
+    /// As [`State::may_forget_table`], of a node.
     pub fn may_forget_node(&self, node: NodeId) -> bool {
         let mut epochs = self.epochs.values();
         epochs.any(|row| (row.nodes_from..row.nodes_to).contains(&node))

@@ -1,7 +1,11 @@
 //! What is due without anybody's asking.
 
-use esker_raft::NodeId;
+use esker_raft::{NodeId, ReplicaId};
 
+use crate::meta::directive::Directive;
+use crate::meta::epoch::Epoch;
+use crate::meta::outcome::Outcome;
+use crate::meta::plan::directives;
 use crate::meta::trial::{Trial, UNIX_MS, addresses, new_node, new_table, report};
 
 use super::*;
@@ -34,6 +38,57 @@ fn a_table_opens_when_each_partition_has_a_leader() {
     }
     trial.live = live;
     assert!(!opens(&trial));
+}
+
+#[test]
+fn a_table_whose_opening_is_lost_opens_though_nobody_leads_it() {
+    let mut trial = Trial::new(3);
+    trial.rounds(20);
+    for name in ["ships", "boats"] {
+        let table = new_table(name, 1, 3);
+        trial.done(Deed::CreateTable { table });
+    }
+    // Of the first one there is a replica that nobody leads; the second one was never made.
+    let (ships, boats) = (TableId(1), TableId(2));
+    let group = crate::meta::trial::group(1, 0);
+    let (&replica, &node) = trial.state.partitions[&group].wished.iter().next().unwrap();
+    trial.put(node, group, replica, None);
+    trial.hear();
+    let opens = |trial: &Trial| {
+        let all = repairs(&trial.state, &trial.live, UNIX_MS).into_iter();
+        let opened = all.filter_map(|one| match one.deed {
+            Deed::OpenTable { table } => Some(table),
+            _ => None,
+        });
+        opened.collect::<Vec<_>>()
+    };
+    assert_eq!(opens(&trial), [], "it is on its way");
+    let epoch = Epoch {
+        number: 1,
+        drawn: 3,
+        base: ReplicaId(1),
+        node: NodeId(1),
+        last: ReplicaId(4097),
+    };
+    trial.done(Deed::RecoverMeta { epoch });
+    assert_eq!(opens(&trial), [ships]);
+    trial.done(Deed::OpenTable { table: ships });
+    assert!(trial.state.is_settled(group) && opens(&trial).is_empty());
+    // The second one is made after all, and what is made from then on is open when it is led.
+    let told = directives(&trial.state, &trial.live, &trial.reports[&NodeId(1)]);
+    let boats = crate::meta::trial::group(boats.0, 0);
+    let is_made =
+        |one: &Directive| matches!(one, Directive::Create { group, .. } if *group == boats);
+    assert!(told.iter().any(is_made), "{told:?}");
+    let table = new_table("rafts", 1, 3);
+    let Outcome::Table { table: rafts } = trial.done(Deed::CreateTable { table }) else {
+        panic!("a table");
+    };
+    let group = crate::meta::trial::group(rafts.0, 0);
+    let (&replica, &node) = trial.state.partitions[&group].wished.iter().next().unwrap();
+    trial.put(node, group, replica, None);
+    trial.hear();
+    assert_eq!(opens(&trial), []);
 }
 
 #[test]
