@@ -22,6 +22,10 @@ use crate::remote::waiting::wait_for;
 /// How long after its end a node is missed: reports come each second, and one may be late.
 const MISSED_MAX: Duration = Duration::from_secs(4);
 
+/// How long is waited until they go on: an election takes a second or two, and what keeps one from
+/// it is said then.
+const ELECTED_MAX: Duration = Duration::from_secs(20);
+
 /// How often is looked whether one is.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -97,12 +101,21 @@ pub fn recover(shared: &GlobalFlags, link: &Link, args: &Recover) -> Outcome {
             Err(error) => return Err(change_failure("cannot have it go on", &error)),
         }
     }
+    let until = Instant::now() + ELECTED_MAX;
     wait_for(link, "electing", |link| {
         let left = link.attempt(link.admin().leaderless(&args.name))?;
+        let is_meant =
+            |one: &&PartitionFacts| args.partition.is_none_or(|it| it == one.partition_index);
         let goes_on = |one: &&PartitionFacts| one.standing == PartitionStanding::PS_GOES_ON;
-        Ok(left.iter().filter(goes_on).count() as u64)
+        let count = left.iter().filter(is_meant).filter(goes_on).count();
+        Ok(if Instant::now() < until {
+            count as u64
+        } else {
+            0
+        })
     })?;
-    // Those that wait as before, and any that went on and have lost that replica as well.
+    // Those that wait as before or do not come to lead, and any that went on and have lost that
+    // replica as well.
     for one in asked(link, args)? {
         let index = one.partition_index;
         refused.entry(index).or_insert(one.sentence);

@@ -33,8 +33,8 @@ const MS_PER_S: u64 = 1000;
 pub enum Verdict {
     /// Somebody leads it.
     Led,
-    /// It is told to go on with that replica, on that node.
-    GoesOn(ReplicaId, NodeId),
+    /// It is told to go on with that replica, on that node; and how far that is, in words.
+    GoesOn(ReplicaId, NodeId, String),
     /// It can go on, once somebody accepts the loss; and what is lost, in words.
     Lost(Recover, String),
     /// Nobody leads it, and it cannot go on so: why, in words.
@@ -68,8 +68,9 @@ fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String>
     let undone = state.recoveries.get(&group).filter(|row| !row.is_done);
     if let Some(undone) = undone {
         let base = live.replica(undone.node, group, undone.base);
-        if live.is_alive(undone.node) && base.is_some_and(|base| base.damage.is_none()) {
-            return Ok(Verdict::GoesOn(undone.base, undone.node));
+        let base = base.filter(|base| live.is_alive(undone.node) && base.damage.is_none());
+        if let Some(base) = base {
+            return going_on(undone, base);
         }
     } else if let Some(led) = live.led_group(group) {
         return led_by(live, led.node);
@@ -127,6 +128,23 @@ fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String>
         missing.join(", ")
     );
     Ok(Verdict::Lost(recover, lost))
+}
+
+/// How far the one is that is to go on alone. Errors: it cannot, for now.
+fn going_on(row: &RecoveryRow, base: &ReplicaReport) -> Result<Verdict, String> {
+    let name = format!("{} on node {} is to go on alone", row.base, row.node.0);
+    if let Some(why) = &base.stall {
+        return Err(format!("{name}, and does not for now: {why}"));
+    }
+    let far = match (base.role, &base.leaderless) {
+        (Role::Leader, _) => format!("{name}, and leads already"),
+        (_, Some(_)) => format!("{name}, and is about to"),
+        // Which of the two, its report does not say.
+        (_, None) => format!(
+            "{name}: it is being elected, or another one leads it still, which must not run"
+        ),
+    };
+    Ok(Verdict::GoesOn(row.base, row.node, far))
 }
 
 /// Whether a group is led that the node has led. Errors: that was long ago.

@@ -76,11 +76,7 @@ fn accepted(state: &State, live: &Live, partition: PartitionId) -> Result<Asked>
 fn facts(state: &State, live: &Live, partition: PartitionId) -> Option<PartitionFacts> {
     let (standing, node, sentence) = match verdict(state, live, partition.group()) {
         Verdict::Led => return None,
-        Verdict::GoesOn(base, node) => (
-            PartitionStanding::PS_GOES_ON,
-            node,
-            format!("{base} on node {} goes on", node.0),
-        ),
+        Verdict::GoesOn(_, node, far) => (PartitionStanding::PS_GOES_ON, node, far),
         Verdict::Lost(recover, lost) => (PartitionStanding::PS_LOST, recover.node, lost),
         Verdict::Waits(why) => (PartitionStanding::PS_WAITS, NodeId(0), why),
     };

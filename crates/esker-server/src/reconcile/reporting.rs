@@ -32,6 +32,18 @@ pub struct Space {
     pub free: u64,
 }
 
+/// Which replicas of before are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// None.
+    None,
+    /// Those of so many groups, which go on without them, or with one of them alone and have not
+    /// yet: what becomes of these is asked with each report.
+    Some(usize),
+    /// All: meta has not answered yet.
+    All,
+}
+
 /// Makes the reports of a node.
 #[derive(Debug)]
 pub struct Reporter {
@@ -43,7 +55,7 @@ pub struct Reporter {
     /// The raft log has no room, so no replica here goes on.
     log_is_full: bool,
     /// Replicas of before are held here until meta says that they are free.
-    is_holding: bool,
+    held: Held,
     /// The number of the last report.
     number: u64,
 }
@@ -56,22 +68,31 @@ impl Reporter {
             damaged: found.damaged.iter().cloned().collect(),
             destroyed: BTreeMap::new(),
             log_is_full: false,
-            is_holding: found.running.iter().any(|member| member.group != META),
+            held: match found.running.iter().any(|member| member.group != META) {
+                true => Held::All,
+                false => Held::None,
+            },
             number: 0,
         }
     }
 
-    /// Whether replicas here wait for meta to say that they are free.
+    /// Whether replicas here wait for meta to answer for the first time.
     pub fn is_holding(&self) -> bool {
-        self.is_holding
+        self.held == Held::All
     }
 
-    /// Meta has answered the report of that number that they are free. True if so, and news: the
-    /// answer to an earlier one may have been on its way for long.
-    pub fn free(&mut self, asked: u64) -> bool {
-        let is_freed = self.is_holding && asked > 0 && asked == self.number;
-        self.is_holding &= !is_freed;
-        is_freed
+    /// Meta has answered the report of that number that they are free, but for those of so many
+    /// groups. Nothing if that is the answer to an earlier one, which may have been on its way for
+    /// long; else whether it is news.
+    pub fn free(&mut self, asked: u64, held_count: usize) -> Option<bool> {
+        if self.held == Held::None || asked == 0 || asked != self.number {
+            return None;
+        }
+        let held = match held_count {
+            0 => Held::None,
+            count => Held::Some(count),
+        };
+        Some(std::mem::replace(&mut self.held, held) != held)
     }
 
     /// Whether the raft log has no room. True if meta should hear of it at once.
@@ -151,7 +172,10 @@ impl Reporter {
                 .iter()
                 .map(|(group, id)| (*group, *id))
                 .collect(),
-            asks: if self.is_holding { self.number } else { 0 },
+            asks: match self.held {
+                Held::None => 0,
+                Held::Some(_) | Held::All => self.number,
+            },
             unix_ms,
         }
     }

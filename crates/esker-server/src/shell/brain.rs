@@ -411,15 +411,14 @@ impl Brain {
                 Order::Keep(name, fact)
             }
             Action::Free(asked, held) => {
-                if !self.reporter.free(asked) {
-                    return None;
-                }
                 let but = match held.len() {
                     0 => String::new(),
                     count => format!(", but for {count} whose groups go on without them"),
                 };
-                let line = format!("replicas of before take part again{but}");
-                self.around.log.write(Level::Note, &line);
+                if self.reporter.free(asked, held.len())? {
+                    let line = format!("replicas of before take part again{but}");
+                    self.around.log.write(Level::Note, &line);
+                }
                 return Some(Ask::Free(held));
             }
             Action::Stop(why) => {

@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use esker_raft::Member;
 
+use crate::node::Ask;
 use crate::reconcile::Action;
 
 /// How often the same is told, and asked for again at once: the node may be about to do it. After
 /// that it is told with each report.
 const AT_ONCE_MAX: u32 = 10;
 
-/// What may be told again and again, for want of room.
+/// What may be told again and again, for want of room or of a way on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Deed {
     /// A replica is to be here.
     Create(Member),
     /// A replica is to go.
     Purge(Member),
+    /// A replica is to go on alone.
+    GoOnAlone(Member),
 }
 
 /// What is to be made of something that was told.
@@ -40,6 +43,7 @@ impl Deed {
         match action {
             Action::Create(create) => Some(Deed::Create(create.member)),
             Action::Purge(member) => Some(Deed::Purge(*member)),
+            Action::Ask(Ask::GoOnAlone(member, _)) => Some(Deed::GoOnAlone(*member)),
             Action::Learn(_) | Action::Ask(_) | Action::Free(..) | Action::Stop(_) => None,
         }
     }

@@ -286,7 +286,7 @@ impl Brain {
                 }
             }
             Action::Free(asked, held) => {
-                if self.reporter.free(asked) {
+                if self.reporter.free(asked, held.len()).is_some() {
                     stages.consensus.ask(Ask::Free(held), now);
                 }
             }

@@ -322,15 +322,22 @@ fn the_base_is_told_until_an_entry_says_that_it_has_gone_on() {
         last,
     };
     assert_eq!(told_to(&trial, node), std::slice::from_ref(&recover));
-    assert_eq!(
-        verdict(&trial.state, &trial.live, id),
-        Verdict::GoesOn(base, node)
-    );
-    // It leads, and no entry of its own says yet who the members are.
+    let far = |trial: &Trial| match verdict(&trial.state, &trial.live, id) {
+        Verdict::GoesOn(goes, at, far) if (goes, at) == (base, node) => far,
+        other => panic!("{other:?}"),
+    };
+    assert!(far(&trial).ends_with("is to go on alone, and is about to"));
+    // Its disk has no room: it is no use to wait for it.
     let one = trial.replica(node, id).expect("it is there");
-    (one.role, one.leaderless) = (Role::Follower, None);
+    one.stall = Some("the disk is full".to_owned());
+    seconds(&mut trial, 1);
+    assert!(waits(&trial, id).ends_with("and does not for now: the disk is full"));
+    // It leads, and no entry of its own says yet who the members are; or others lead it.
+    let one = trial.replica(node, id).expect("it is there");
+    (one.role, one.leaderless, one.stall) = (Role::Follower, None, None);
     seconds(&mut trial, 1);
     assert_eq!(told_to(&trial, node), [recover]);
+    assert!(far(&trial).contains("another one leads it still"));
     leads_alone(&mut trial, id, (base, node));
     seconds(&mut trial, 1);
     assert_eq!(told_to(&trial, node), []);

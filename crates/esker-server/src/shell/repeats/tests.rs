@@ -26,6 +26,9 @@ fn what_nothing_comes_of_is_asked_for_at_once_a_few_times_only() {
     for _ in 0..100 {
         assert_eq!(tell(&[ship], ship), Telling::Often);
     }
+    // A replica that cannot go on alone, since others lead it still, is told so as well.
+    let alone = Action::Ask(Ask::GoOnAlone(member(9), ReplicaId(5)));
+    assert_eq!(Deed::of(&alone), Some(Deed::GoOnAlone(member(9))));
     // Another one is new, and this one is not again for that.
     assert_eq!(tell(&[ship, boat], boat), Telling::New);
     assert_eq!(tell(&[ship, boat], ship), Telling::Often);
