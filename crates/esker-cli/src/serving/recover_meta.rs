@@ -19,13 +19,7 @@ pub fn recover(env: &Env, settings: &Settings, is_json: bool, accepts_loss: bool
         true => out.json(&page(&found))?,
         false => out.text(words(&found))?,
     }
-    out.finish()?;
-    match found.is_accepted {
-        true => Ok(()),
-        false => Err(Failure::usage(
-            "nothing was changed: --accept-loss gives up all other replicas of the meta service",
-        )),
-    }
+    Ok(out.finish()?)
 }
 
 fn words(found: &MetaFound) -> String {
@@ -61,6 +55,7 @@ If most members are lost for ever, the meta service can go on with this one. Wha
 may be in the others alone, and is lost then: tables made, dropped or set, nodes that joined. Rows
 of tables are not touched. Where several members are left, look at each: the one that has most has
 the greatest term, and the greatest entry of that. The others must not run until this one does.
+Nothing was changed: --accept-loss gives up all other replicas of the meta service.
 "
         }
     };

@@ -51,7 +51,8 @@ Examples:
                                              nodes are lost; with --accept-loss it goes on with it
 
 With --json, one line on standard output says where it listens, once it serves. Log lines go to
-standard error. It ends with 0 when it was stopped, 1 when it could not start or go on.")]
+standard error. It ends with 0 when it was stopped, 1 when it could not start or go on; with
+--recover-meta with 0 when the node's replica can be the one that goes on, 1 when not, and why.")]
 pub struct Serve {
     /// Directory of the node [default: ./esker-data]
     #[arg(long, value_name = "DIR")]

@@ -139,9 +139,9 @@ fn a_cluster_that_lost_two_of_three_directories_goes_on_and_new_nodes_join() {
     let refused = recover(&cluster, &["--accept-loss"]).exits(1);
     assert!(refused.err.contains("another process has"), "{refused:?}");
     cluster.ok(&["kill", "3"]);
-    let looked = recover(&cluster, &[]).exits(2);
+    let looked = recover(&cluster, &[]).exits(0);
     assert!(looked.text().contains("1 table, 3 nodes"), "{looked:?}");
-    assert!(looked.err.contains("nothing was changed"), "{looked:?}");
+    assert!(looked.text().contains("Nothing was changed"), "{looked:?}");
     let left = go_on(&cluster);
 
     cluster.ok(&[&["start"], &QUICK[..]].concat());

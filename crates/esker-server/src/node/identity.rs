@@ -114,25 +114,31 @@ pub fn create(env: &Env, dir: &Path, cluster: u64, node: NodeId) -> Result<()> {
     write(env, dir, identity)
 }
 
-/// Begins a life of the node, as the process that drew `instance`: raises the incarnation, durably,
-/// before anything is said under it.
+/// The next life of the node, as the process that drew `instance`: the incarnation is another one.
+/// It is not begun yet, and nothing may be said under it.
 ///
 /// Errors: `Invalid` of a directory that is nobody's; those of [`read`].
-pub fn begin_life(env: &Env, dir: &Path, instance: u64) -> Result<Identity> {
+pub fn next_life(env: &Env, dir: &Path, instance: u64) -> Result<Identity> {
     let Some(known) = read(env, dir)? else {
         let message = "the directory is no node's yet: a node begins by an explicit first start";
         return Err(Error::invalid(message).in_file(dir.display()));
     };
     let mut before = [known.instance; LINEAGE];
     before[1..].copy_from_slice(&known.before[..LINEAGE - 1]);
-    let identity = Identity {
+    Ok(Identity {
         incarnation: known.incarnation + 1,
         instance,
         before,
         ..known
-    };
-    write(env, dir, identity)?;
-    Ok(identity)
+    })
+}
+
+/// Begins that life, durably: from now on something may be said under it. A start that is refused
+/// before uses up no number, and takes no place among the processes that others are told.
+///
+/// Errors: those of files.
+pub fn begin_life(env: &Env, dir: &Path, next: Identity) -> Result<()> {
+    write(env, dir, next)
 }
 
 /// From now on the directory's database says the same.

@@ -15,11 +15,11 @@ use esker_rpc::value::CLUSTER_MAX;
 use crate::disk_log::{DiskLog, DiskLogOptions, LogReader, Opened};
 use crate::node::applying::{Applying, Disk, Voice};
 use crate::node::consensus::Consensus;
-use crate::node::identity::{Identity, begin_life, settle};
+use crate::node::identity::{Identity, begin_life, next_life, settle};
 use crate::node::keyspace_name::ReplicaKeyspace;
 use crate::node::limits::KEPT_ENTRIES;
 use crate::node::logging::Logging;
-use crate::node::rejoining::begin_all;
+use crate::node::rejoining::{Kept, begin_all};
 use crate::node::replicas::{RaftLogHooks, Replicas};
 use crate::node::reserve;
 use crate::node::stages::{Found, Stages};
@@ -50,6 +50,9 @@ pub struct NodeOptions {
     pub kept_entries: u64,
     /// Whether room on the disk is kept for the next opening.
     pub keeps_reserve: bool,
+    /// Whether a life of the node begins with this opening. Whoever says nothing to anybody, or
+    /// knows only then whether it may, begins it later or never.
+    pub begins_life: bool,
     /// Settings of the engine by their names.
     pub engine: Vec<(String, String)>,
 }
@@ -65,6 +68,7 @@ impl Default for NodeOptions {
             log_bytes_max: 4 << 30,
             kept_entries: KEPT_ENTRIES,
             keeps_reserve: false,
+            begins_life: true,
             engine: Vec::new(),
         }
     }
@@ -73,7 +77,7 @@ impl Default for NodeOptions {
 /// Opens the directory of a node, which was given to it before.
 ///
 /// Errors: `Locked` while somebody else has it open; those of
-/// [`begin_life`], the raft log and the engine. A replica that has lost something is no error.
+/// [`next_life`], the raft log and the engine. A replica that has lost something is no error.
 pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Found)> {
     if options.cluster_number > CLUSTER_MAX {
         let message = format!("the number of a cluster is at most {CLUSTER_MAX}");
@@ -82,7 +86,7 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
     env.fs.create_dir_all(dir)?;
     let lock = env.fs.lock(&dir.join("LOCK"))?;
     let has_given_up = options.keeps_reserve && reserve::give_up(env, dir)?;
-    let identity = begin_life(env, dir, options.instance)?;
+    let identity = next_life(env, dir, options.instance)?;
     let segment_bytes = options.log_segment_bytes;
     let (log, opened) = DiskLog::open(env, &dir.join("raft"), DiskLogOptions { segment_bytes })?;
     let Opened { loss, aside, .. } = opened;
@@ -133,17 +137,25 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
     stages.identity = settled;
     let lost = loss.map(|loss| loss.groups);
     let keyspaces = begin_all(&mut stages, (switches, logs, lost), &mut found)?;
-    for name in stages.db.keyspaces() {
-        let keyspace = ReplicaKeyspace::parse(&name);
-        if keyspace.is_some_and(|keyspace| !keyspaces.keeps(keyspace)) {
-            stages.db.drop_keyspace(&name)?;
-            found.dropped.push(name);
-        }
+    drop_unowned(&stages.db, &keyspaces, &mut found)?;
+    if options.begins_life {
+        begin_life(env, dir, stages.identity)?;
     }
     if options.keeps_reserve {
         reserve::take(env, dir)?;
     }
     Ok((stages, found))
+}
+
+fn drop_unowned(db: &Db, kept: &Kept, found: &mut Found) -> Result<()> {
+    for name in db.keyspaces() {
+        let keyspace = ReplicaKeyspace::parse(&name);
+        if keyspace.is_some_and(|keyspace| !kept.keeps(keyspace)) {
+            db.drop_keyspace(&name)?;
+            found.dropped.push(name);
+        }
+    }
+    Ok(())
 }
 
 fn all_logs(reader: &LogReader) -> BTreeMap<GroupId, LogState> {

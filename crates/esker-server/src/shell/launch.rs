@@ -36,7 +36,7 @@ use crate::shell::log_thread::LogThread;
 use crate::shell::misdirected::Misdirected;
 use crate::shell::moments::Moments;
 use crate::shell::opening::{
-    Listeners, door, have_meta, load_knowledge, open_stages, others, succession, tell_found,
+    Listeners, begin_life, door, have_meta, load_knowledge, open_stages, others, succession,
 };
 use crate::shell::other_cluster::Joining;
 use crate::shell::pages::Pages;
@@ -103,8 +103,7 @@ pub(crate) async fn launch(
     };
     let addresses = listeners.addresses()?;
     settle(env, settings, (&addresses, nonce), log).await?;
-    let (mut stages, found) = open_stages(env, settings, (&addresses, nonce)).await?;
-    tell_found(&found, log);
+    let (mut stages, found) = open_stages(env, settings, (&addresses, nonce), log).await?;
     let knowledge = load_knowledge(&stages)?;
     let joining = Joining {
         join: settings.join.clone(),
@@ -114,6 +113,7 @@ pub(crate) async fn launch(
         nonce,
     };
     joining.check().await?;
+    begin_life(env, settings, stages.identity)?;
     let succession = succession(&mut stages)?;
     if stages.identity.node == FOUNDER && knowledge.nodes.is_empty() {
         have_meta(&mut stages, env)?;

@@ -16,7 +16,7 @@ use crate::log_lines::{Level, LogLines};
 use crate::meta::epoch::{self, Epoch};
 use crate::meta::ids::{META, ReplicaName};
 use crate::meta::rows::Addresses;
-use crate::node::{Create, Found, NodeOptions, Stages, open};
+use crate::node::{Create, Found, Identity, NodeOptions, Stages, identity, open};
 use crate::reconcile::knowledge::FACTS;
 use crate::reconcile::{Knowledge, Succession};
 use crate::shell::first_start::FOUNDER;
@@ -84,14 +84,18 @@ pub(crate) async fn door(what: &str, address: SocketAddr) -> Result<TcpListener,
     })
 }
 
-/// Opens the directory, as soon as a process that was killed has let go of it.
+/// Opens the directory, as soon as a process that was killed has let go of it, and tells what was
+/// found. The life of the node has not begun yet: it may be refused for that.
 pub(crate) async fn open_stages(
     env: &Env,
     settings: &Settings,
     (addresses, instance): (&Addresses, u64),
+    log: &LogLines,
 ) -> Result<(Stages, Found), String> {
     let options = node_options(settings, addresses.client.to_string(), instance);
-    open_patiently(env, settings, options).await
+    let (stages, found) = open_patiently(env, settings, options).await?;
+    tell_found(&found, log);
+    Ok((stages, found))
 }
 
 /// The same, of a node that is kept like that.
@@ -118,6 +122,12 @@ pub(crate) async fn open_patiently(
     })
 }
 
+/// From now on the node may say who it is.
+pub(crate) fn begin_life(env: &Env, settings: &Settings, own: Identity) -> Result<(), String> {
+    let begun = identity::begin_life(env, &settings.dir, own);
+    begun.map_err(|error| error.to_string())
+}
+
 /// How a node is kept whose answers tell that address of it.
 pub(crate) fn node_options(settings: &Settings, server: String, instance: u64) -> NodeOptions {
     let ticks = |duration: Duration| {
@@ -137,13 +147,14 @@ pub(crate) fn node_options(settings: &Settings, server: String, instance: u64) -
         log_segment_bytes: settings.log_segment,
         log_bytes_max: settings.log_max,
         keeps_reserve: true,
+        begins_life: false,
         engine: [vec![memory], settings.engine.clone()].concat(),
         ..NodeOptions::default()
     }
 }
 
 /// Tells what an opening found.
-pub(crate) fn tell_found(found: &Found, log: &LogLines) {
+fn tell_found(found: &Found, log: &LogLines) {
     if let Some(loss) = &found.loss {
         // The engine's advice is for a database that somebody has opened by itself.
         let loss = loss.replace(ADVICE_OF_ENGINE, "");

@@ -15,7 +15,8 @@ use crate::meta::epoch::{self, Epoch};
 use crate::meta::ids::META;
 use crate::meta::limits::FORGOTTEN_REPLICAS_MAX;
 use crate::meta::state::State;
-use crate::node::{Found, Now, Stages, identity};
+use crate::node::reserve::RESERVE_BYTES;
+use crate::node::{Found, NodeOptions, Now, Stages, identity};
 use crate::shell::moments::Moments;
 use crate::shell::opening::{load_epoch, load_knowledge, node_options, open_patiently};
 use crate::shell::running::StartError;
@@ -64,7 +65,15 @@ pub fn recover_meta(
         let why = format!("{} is no node's directory", dir.display());
         return Err(StartError(why));
     }
-    let options = node_options(settings, String::new(), drawn);
+    // It says nothing to anybody, so it is no life of the node; and who only looks leaves the room
+    // that is kept for an opening where it is.
+    let options = NodeOptions {
+        keeps_reserve: accepts_loss,
+        ..node_options(settings, String::new(), drawn)
+    };
+    if !accepts_loss {
+        refuse_full_disk(env, settings)?;
+    }
     // A process that was killed a moment ago is waited for.
     let runtime = Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| StartError(error.to_string()))?;
@@ -81,6 +90,21 @@ pub fn recover_meta(
         false => closed.map(|()| done),
     });
     done.map_err(StartError)
+}
+
+/// Opening a database writes a little, which a full disk has no room for.
+fn refuse_full_disk(env: &Env, settings: &Settings) -> Result<(), StartError> {
+    let free = env.fs.free_bytes(&settings.dir);
+    let free = free.map_err(|error| StartError(error.to_string()))?;
+    match free < RESERVE_BYTES {
+        true => Err(StartError(format!(
+            "the disk of {} is full, and to look takes {} MiB: make room. (--accept-loss uses what \
+             the node keeps for its next opening)",
+            settings.dir.display(),
+            RESERVE_BYTES >> 20
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Has the replica of meta apply what its log knows to be committed: its rows on the disk may be

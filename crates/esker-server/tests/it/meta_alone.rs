@@ -411,6 +411,20 @@ fn a_loss_is_looked_at_first_and_refused_where_there_is_nothing_to_go_on_with() 
     assert_eq!((found.table_count, found.node_count), (1, 3));
     assert!(found.last.1 > 4 && found.last.0 > 0, "{found:?}");
     assert!(!found.is_accepted);
+    // Whoever looks says nothing to anybody, and leaves no trace in who had the directory open.
+    let life = |env: &Env| identity::read(env, Path::new(DIR)).unwrap().unwrap();
+    let before = life(&env);
+    recover_meta(&env, &settings, (98, false)).unwrap();
+    assert_eq!(life(&env), before);
+    // Nor does it use up the room that is kept for an opening on a full disk.
+    let reserve = Path::new(DIR).join("RESERVE");
+    recover_meta(&three.worlds[1].env(), &settings, (98, true)).unwrap();
+    assert!(three.worlds[1].fs.exists(&reserve).unwrap());
+    let full = three.worlds[1].after_kill();
+    full.fs.set_free_bytes(0);
+    let refused = recover_meta(&full.env(), &settings, (98, false)).unwrap_err();
+    assert!(refused.0.contains("is full, and to look"), "{refused}");
+    assert!(full.fs.exists(&reserve).unwrap());
     let one = One::open(&env, 3).unwrap();
     assert_eq!(one.succession.epoch(), Epoch::default());
     // While it runs.

@@ -14,15 +14,23 @@ fn dir() -> &'static Path {
     Path::new(DIR)
 }
 
+fn begin(env: &Env, instance: u64) -> Result<Identity> {
+    let next = next_life(env, dir(), instance)?;
+    begin_life(env, dir(), next)?;
+    Ok(next)
+}
+
 #[test]
 fn a_directory_has_one_owner_and_lives_that_are_counted() {
     let env = SimWorld::new(1).env();
     assert_eq!(read(&env, dir()).unwrap(), None);
-    let error = begin_life(&env, dir(), 0).unwrap_err();
+    let error = next_life(&env, dir(), 0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     create(&env, dir(), 77, NodeId(3)).unwrap();
     for life in 1..=20 {
-        let identity = begin_life(&env, dir(), 100 + life).unwrap();
+        // A start that is refused leaves no trace.
+        next_life(&env, dir(), 9999).unwrap();
+        let identity = begin(&env, 100 + life).unwrap();
         assert_eq!((identity.node, identity.incarnation), (NodeId(3), life));
         let before = (100..100 + life).rev().take(LINEAGE);
         let before: Vec<u64> = before
@@ -88,12 +96,12 @@ fn no_incarnation_is_used_twice_whatever_call_the_power_fails_at() {
         for mode in CrashMode::ALL {
             let world = SimWorld::new(skip);
             create(&world.env(), dir(), 9, NodeId(1)).unwrap();
-            begin_life(&world.env(), dir(), 1).unwrap();
+            begin(&world.env(), 1).unwrap();
             let faulty = Arc::new(FaultFs::new(Arc::clone(&world.fs) as _, 1));
             faulty.set_plans(vec![Plan::once(Fault::PowerOff, Calls::Mutating, skip)]);
-            let told = begin_life(&world.env_with(faulty), dir(), 2);
+            let told = begin(&world.env_with(faulty), 2);
             let after = world.after_crash(mode, skip);
-            let next = begin_life(&after.env(), dir(), 3).unwrap();
+            let next = begin(&after.env(), 3).unwrap();
             if let Ok(told) = told {
                 assert!(next.incarnation > told.incarnation, "{mode:?} {skip}");
             }
