@@ -38,6 +38,9 @@ pub fn failure(doing: &str, error: &ClientError) -> Failure {
              they are lost for ever, `esker serve --dir DIR --recover-meta` of one that is left \
              says what can be done",
         ),
+        ClientError::TooEarly => {
+            Some("it hears all nodes within five seconds: ask again, or --timeout waits longer")
+        }
         ClientError::OutcomeUnknown => Some("read it, to know"),
         ClientError::Malformed(_) => Some("is that a server of Pegasus, or of Esker?"),
         ClientError::TooLong => Some("ask for fewer keys at once"),

@@ -308,7 +308,8 @@ fn a_table_is_described_though_nobody_tells_of_nodes() {
     );
     let words = ["table", "describe", "temp", "--timeout", "500ms"];
     let told = double.ok(&words);
-    let note = "what keeps replicas from going on cannot be told: no server could be reached";
+    let note = "what keeps replicas from going on cannot be told: the meta service cannot say that \
+                yet: its leader was chosen a moment ago";
     assert!(told.text().contains("8 of them healthy"), "{}", told.text());
     assert!(told.text().contains(note), "{}", told.text());
     let told = double.ok(&[&words[..], &["--json"]].concat()).json();

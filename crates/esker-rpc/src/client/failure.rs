@@ -28,6 +28,9 @@ pub enum ClientError {
     /// Servers answered, and none of them leads the meta service or knows who does. Nothing was
     /// done.
     Leaderless,
+    /// A server that leads the meta service answered, and cannot say yet what was asked: it was
+    /// chosen a moment ago, and has not heard all nodes. Nothing was done.
+    TooEarly,
     /// A server answered with what cannot be read. A write may have been done.
     Malformed(Malformed),
     /// The answer is longer than the settings allow.
@@ -49,6 +52,7 @@ impl ClientError {
             ClientError::TimedOut
             | ClientError::Unreachable
             | ClientError::Leaderless
+            | ClientError::TooEarly
             | ClientError::Senseless(_) => true,
             ClientError::OutcomeUnknown | ClientError::Malformed(_) | ClientError::TooLong => false,
         }
@@ -74,6 +78,9 @@ impl fmt::Display for ClientError {
             }
             ClientError::Leaderless => formatter.write_str(
                 "no server leads the meta service, or knows who does, though servers answer",
+            ),
+            ClientError::TooEarly => formatter.write_str(
+                "the meta service cannot say that yet: its leader was chosen a moment ago",
             ),
             ClientError::Malformed(malformed) => {
                 write!(formatter, "the answer cannot be read: {malformed}")

@@ -148,7 +148,7 @@ impl Metas {
         C::Response: MetaResponse,
     {
         let mut asked_in_vain = 0;
-        let mut is_leaderless = false;
+        let (mut is_leaderless, mut is_early) = (false, false);
         let mut back_off = BACK_OFF[0];
         while Instant::now() < deadline {
             let (address, count) = self.candidate();
@@ -162,6 +162,7 @@ impl Metas {
                 // One that cannot answer yet may not be the leader at all.
                 told @ (Told::Elsewhere(_) | Told::NotYet | Told::Nothing(_)) => {
                     is_leaderless |= matches!(told, Told::Elsewhere(None));
+                    is_early |= matches!(told, Told::NotYet);
                     self.pass_over(address);
                 }
             }
@@ -172,9 +173,11 @@ impl Metas {
                 back_off = (back_off * 2).min(BACK_OFF[1]);
             }
         }
-        Err(match is_leaderless {
-            true => ClientError::Leaderless,
-            false => ClientError::Unreachable,
+        // Where one is about to say it, that others do not lead is no news.
+        Err(match (is_early, is_leaderless) {
+            (true, _) => ClientError::TooEarly,
+            (false, true) => ClientError::Leaderless,
+            (false, false) => ClientError::Unreachable,
         })
     }
 

@@ -277,3 +277,17 @@ fn a_meta_server_that_cannot_answer_yet_is_passed_over() {
         assert!(started.elapsed() < Duration::from_millis(1300));
     });
 }
+
+#[test]
+fn a_leader_that_cannot_say_it_yet_is_told_from_none_at_all() {
+    run(async {
+        let fixture = Fixture::new().await;
+        fixture.cluster.state().knows_nodes = false;
+        let admin = fixture.client().admin(Duration::from_millis(300));
+        let error = admin.node_facts().await.unwrap_err();
+        assert_eq!(error, ClientError::TooEarly);
+        assert!(error.is_undone());
+        fixture.cluster.state().knows_nodes = true;
+        admin.node_facts().await.unwrap();
+    });
+}

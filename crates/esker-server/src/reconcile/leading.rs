@@ -255,7 +255,7 @@ impl Leading {
         };
         let unix_ms = now.unix_us / US_PER_MS;
         if state.epoch() < self.epoch {
-            return self.tell(id, turned_away(&call, ErrorCode::Busy));
+            return self.tell(id, turned_away(&call, ErrorCode::ServiceNotActive));
         }
         let command = match (&call, &mut self.live) {
             (_, None) => return self.tell(id, Told::NotLeader(self.leader)),

@@ -572,9 +572,12 @@ fn a_meta_service_that_went_on_alone_tells_nobody_anything_before_its_state_says
     }
     let nothing = Told::Directives(encode_directives(&[]));
     assert_eq!(bench.told[&CallId(1)], nothing);
-    let busy = ErrorName::Known(ErrorCode::Busy);
-    assert_eq!(created(bench.told.get(&CallId(2))).0, busy);
-    let refused = matches!(bench.told[&CallId(3)], Told::Refused(ErrorCode::Busy, _));
+    let early = ErrorName::Known(ErrorCode::ServiceNotActive);
+    assert_eq!(created(bench.told.get(&CallId(2))).0, early);
+    let refused = matches!(
+        bench.told[&CallId(3)],
+        Told::Refused(ErrorCode::ServiceNotActive, _)
+    );
     assert!(refused, "{:?}", bench.told);
     bench.tick(7000);
     bench.settle(7000);
