@@ -6,7 +6,9 @@ use clap::{Args, Subcommand};
 use esker_bench::table::Table;
 use esker_rpc::client::ClientError;
 use esker_rpc::message::meta::{NodeDescription, NodeStatus, TableStatus};
-use esker_rpc::message::own::{MoveReplicaRequest, NodeDeed, NodeFacts, NodeStay};
+use esker_rpc::message::own::{
+    MoveReplicaRequest, NodeDeed, NodeFacts, NodeStay, ShowNodesResponse,
+};
 use serde_json::{Value, json};
 
 use crate::fail::Outcome;
@@ -17,7 +19,7 @@ use crate::remote::agreeing::agree;
 use crate::remote::flags::{ClusterFlags, refuse_local};
 use crate::remote::link::{Link, shown};
 use crate::remote::nodes::{
-    facts, facts_of_ours, find, is_unknown_call, left_on, not_ours, note, state, unix_ms,
+    facts_of_ours, find, is_unknown_call, left_on, not_ours, note, state, told, unix_ms,
 };
 use crate::remote::placing::{Share, add_shares, address};
 use crate::remote::refusal::change_failure;
@@ -115,8 +117,8 @@ pub fn node(shared: &GlobalFlags, args: &Node) -> Outcome {
     refuse_local(shared)?;
     let link = Link::open(&args.cluster)?;
     match &args.action {
-        Action::List => match facts(&link)? {
-            Some(facts) => list(shared, &facts),
+        Action::List => match told(&link)? {
+            Some(told) => list(shared, &told),
             None => list_by_address(shared, &link),
         },
         Action::Drain { node, undo, wait } => drain(shared, &link, node, (*undo, *wait)),
@@ -270,13 +272,18 @@ fn move_one(shared: &GlobalFlags, link: &Link, request: &MoveReplicaRequest) -> 
     tell(shared, &line, &json!({ "moves": object }))
 }
 
-fn list(shared: &GlobalFlags, nodes: &[NodeFacts]) -> Outcome {
+fn list(shared: &GlobalFlags, told: &ShowNodesResponse) -> Outcome {
+    let (nodes, others) = (&told.nodes, &told.hint_message);
     let now_ms = unix_ms();
     let mut out = Out::lock();
     if shared.json {
         let spelled = nodes.iter().map(|one| spell(one, now_ms));
         out.json_page(&spelled.collect())?;
-        return Ok(out.finish()?);
+        out.finish()?;
+        if !others.is_empty() {
+            remark!("esker: {}", shown(others));
+        }
+        return Ok(());
     }
     let heads = [
         "number", "node", "state", "leads", "replicas", "meta", "free", "label",
@@ -297,6 +304,9 @@ fn list(shared: &GlobalFlags, nodes: &[NodeFacts]) -> Outcome {
     out.text(table.text())?;
     for note in nodes.iter().filter_map(|one| note(one, now_ms)) {
         out.line(note)?;
+    }
+    if !others.is_empty() {
+        out.line(shown(others))?;
     }
     Ok(out.finish()?)
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use esker_bench::report::date::millis;
 use esker_rpc::client::ClientError;
 use esker_rpc::error::ErrorCode;
-use esker_rpc::message::own::{NodeFacts, NodeStay};
+use esker_rpc::message::own::{NodeFacts, NodeStay, ShowNodesResponse};
 
 use crate::fail::{Failure, Outcome};
 use crate::quantity::counted;
@@ -17,13 +17,19 @@ use crate::remote::refusal::failure;
 /// heard all that live in less, mostly.
 const NOTES_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The nodes, where the cluster tells of them by numbers: one of Pegasus does not.
-pub fn facts(link: &Link) -> Outcome<Option<Vec<NodeFacts>>> {
-    match link.attempt(link.admin().node_facts()) {
-        Ok(facts) => Ok(Some(facts)),
+/// The nodes, and what is to be known of others, where the cluster tells of them by numbers: one of
+/// Pegasus does not.
+pub fn told(link: &Link) -> Outcome<Option<ShowNodesResponse>> {
+    match link.attempt(link.admin().show_nodes()) {
+        Ok(told) => Ok(Some(told)),
         Err(error) if is_unknown_call(&error) => Ok(None),
         Err(error) => Err(failure("cannot ask for the nodes", &error)),
     }
+}
+
+/// The nodes alone.
+pub fn facts(link: &Link) -> Outcome<Option<Vec<NodeFacts>>> {
+    Ok(told(link)?.map(|told| told.nodes))
 }
 
 /// The same for what may be left unsaid: not for long, and with the reason in words.

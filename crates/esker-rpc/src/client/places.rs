@@ -13,6 +13,7 @@ use crate::message::meta::{
 use crate::message::own::{
     BalanceRequest, BalanceResponse, ChangeNodeRequest, MoveReplicaRequest, NodeDeed, NodeFacts,
     PartitionFacts, RecoverTableRequest, SetMetaReplicasRequest, ShowNodesRequest,
+    ShowNodesResponse,
 };
 
 impl Admin {
@@ -50,7 +51,12 @@ impl Admin {
 
     /// All nodes, and what counts on them. Pegasus does not have this call, nor those below.
     pub async fn node_facts(&self) -> Result<Vec<NodeFacts>> {
-        Ok(self.ask::<ShowNodes>(&ShowNodesRequest {}).await?.nodes)
+        Ok(self.show_nodes().await?.nodes)
+    }
+
+    /// As [`Admin::node_facts`], with what there is to say beside them.
+    pub async fn show_nodes(&self) -> Result<ShowNodesResponse> {
+        self.ask::<ShowNodes>(&ShowNodesRequest {}).await
     }
 
     /// Has a node emptied, not emptied, or let go of. Returns what is still to come, in words.

@@ -74,6 +74,7 @@ wire_struct! {
     /// All nodes.
     pub struct ShowNodesResponse as "esker_show_nodes_response" {
         1 err: ErrorName,
+        /// Why it is refused; or what is to be known of nodes that are in no list.
         2 hint_message: String,
         3 nodes: Vec<NodeFacts>,
     }

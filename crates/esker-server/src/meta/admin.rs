@@ -25,6 +25,7 @@ use crate::meta::ids::TableId;
 use crate::meta::limits::RESERVE_S;
 use crate::meta::live::Live;
 use crate::meta::node_facts::{balance, node_facts};
+use crate::meta::notices::of_unlisted;
 use crate::meta::outcome::{Cause, Outcome, Refusal};
 use crate::meta::places::{Moved, change_node, moved, proposed, what_is_left};
 use crate::meta::recovery_admin::{self, Asked};
@@ -305,9 +306,11 @@ fn balanced(state: &State, live: &Live, request: &BalanceRequest) -> Decision {
 }
 
 fn nodes_told(state: &State, live: &Live) -> ShowNodesResponse {
+    let others = live.unlisted();
+    let others: Vec<String> = others.map(|(node, at)| of_unlisted(node, at)).collect();
     ShowNodesResponse {
         err: ErrorName::OK,
-        hint_message: String::new(),
+        hint_message: others.join("; "),
         nodes: node_facts(state, live),
     }
 }

@@ -3,6 +3,7 @@
 //! Nothing of it is kept: whoever leads next hears it all again within seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
@@ -18,6 +19,9 @@ use crate::meta::state::State;
 /// The most that one call adds to the watched time: a pause of the leader is no silence of others.
 const PASS_MS_MAX: u64 = 1000;
 
+/// Nodes in no list that are remembered at most: a stranger on loopback may invent numbers.
+const UNLISTED_MAX: usize = 16;
+
 /// Said of a node whose number is given back, in its last words too: the tool looks for that.
 pub const REMOVED: &str = "was removed: its directory is of no use any more";
 
@@ -30,6 +34,9 @@ pub struct Live {
     /// Milliseconds that this leader has watched.
     watched_ms: u64,
     nodes: BTreeMap<NodeId, LiveNode>,
+    /// Nodes of this cluster that report and are in no list: where each listens, and when it was
+    /// heard.
+    unlisted: BTreeMap<NodeId, (SocketAddr, u64)>,
     groups: BTreeMap<GroupId, LiveGroup>,
     handings: Handings,
     /// Somebody has asked for a balance, and there is something left to do for it.
@@ -87,10 +94,14 @@ impl Live {
     /// Takes a report up; false if it is not one of a node of this cluster, or of an older
     /// incarnation.
     pub fn hear(&mut self, state: &State, report: &Report) -> bool {
-        let is_known = state.nodes.contains_key(&report.node);
-        if !is_known || stranger(state, self, report).is_some() {
+        if stranger(state, self, report).is_some() {
             return false;
         }
+        if !state.nodes.contains_key(&report.node) {
+            self.hear_unlisted(state, report);
+            return false;
+        }
+        self.unlisted.remove(&report.node);
         let mut replicas = BTreeMap::new();
         for replica in &report.replicas {
             self.hear_leader(state, report.node, replica);
@@ -123,6 +134,28 @@ impl Live {
             self.nodes.retain(|node, _| state.nodes.contains_key(node));
         }
         true
+    }
+
+    // If its number may have been given in entries that are lost: nobody tells it to stop then.
+    fn hear_unlisted(&mut self, state: &State, report: &Report) {
+        let node = report.node;
+        let was_never_given = |next: NodeId| node >= next || is_forgotten(state, node);
+        let is_lost = state
+            .cluster
+            .as_ref()
+            .is_some_and(|row| was_never_given(row.next_node));
+        let has_room = self.unlisted.len() < UNLISTED_MAX || self.unlisted.contains_key(&node);
+        if is_lost && has_room {
+            let heard = (report.addresses.peer, self.watched_ms);
+            self.unlisted.insert(node, heard);
+        }
+    }
+
+    /// Nodes that live and are in no list, with where each listens for others.
+    pub fn unlisted(&self) -> impl Iterator<Item = (NodeId, SocketAddr)> {
+        let all = self.unlisted.iter();
+        let heard = all.filter(|row| self.watched_ms - row.1.1 < ALIVE_MS);
+        heard.map(|(node, (address, _))| (*node, *address))
     }
 
     /// A report that was taken up was of so many milliseconds later than it came, by the clocks of

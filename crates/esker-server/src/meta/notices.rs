@@ -1,6 +1,7 @@
 //! What the leader of meta says of nodes to whoever reads its log: once when it becomes so.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use esker_raft::{GroupId, NodeId};
 
@@ -30,6 +31,7 @@ pub struct Notices {
     stalled: BTreeSet<NodeId>,
     recovering: BTreeSet<GroupId>,
     apart: BTreeSet<NodeId>,
+    unlisted: BTreeSet<NodeId>,
 }
 
 impl Notices {
@@ -146,6 +148,16 @@ impl Notices {
         lines
     }
 
+    /// Nodes that report and are in no list.
+    pub fn unlisted(&mut self, live: &Live) -> Vec<(Level, String)> {
+        let all: BTreeMap<NodeId, SocketAddr> = live.unlisted().collect();
+        let new = all.iter().filter(|row| !self.unlisted.contains(row.0));
+        let lines = new.map(|(node, address)| (Level::Warning, of_unlisted(*node, *address)));
+        let lines = lines.collect();
+        self.unlisted = all.into_keys().collect();
+        lines
+    }
+
     /// Nodes whose replicas do not go on, and why not.
     fn stalls(&mut self, state: &State, live: &Live) -> Vec<String> {
         let mut lines = Vec::new();
@@ -173,6 +185,16 @@ impl Notices {
         }
         lines
     }
+}
+
+/// What is to be known of a node that is in no list.
+pub(crate) fn of_unlisted(node: NodeId, address: SocketAddr) -> String {
+    format!(
+        "node {} at {address} reports, and is in no list: what gave it its number is lost with the \
+         meta service of before, and what it has counts for nothing. Started with an empty \
+         directory it joins as a new node; keep the one of now until every table is whole",
+        node.0
+    )
 }
 
 fn silence(state: &State, live: &Live, node: NodeId) -> Option<Silence> {

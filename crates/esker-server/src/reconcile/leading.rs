@@ -354,6 +354,7 @@ impl Leading {
         let lines = self.notices.look(state, live).into_iter();
         let mut lines: Vec<_> = lines.map(|line| (Level::Note, line)).collect();
         lines.extend(self.notices.clocks(state, live));
+        lines.extend(self.notices.unlisted(live));
         lines
     }
 

@@ -1,6 +1,11 @@
 //! What is said of nodes, and how often.
 
+use esker_raft::ReplicaId;
+use esker_rpc::message::meta::{MetaAnswer, MetaCall};
+use esker_rpc::message::own::ShowNodesRequest;
+
 use crate::meta::command::Deed;
+use crate::meta::epoch::Epoch;
 use crate::meta::trial::{Trial, new_node, new_table, report};
 
 use super::*;
@@ -134,4 +139,41 @@ fn a_clock_that_is_wrong_is_told_of_once_and_when_it_is_right_again() {
     trial.hear();
     trial.live.hear_clock(NodeId(2), 60_000);
     assert_eq!(notices.clocks(&trial.state, &trial.live).len(), 1);
+}
+
+#[test]
+fn a_node_that_is_in_no_list_is_told_of_once_and_listed_beside_the_others() {
+    // Its number was given by a meta service of before, in entries that are lost.
+    let mut trial = Trial::new(2);
+    let epoch = Epoch {
+        number: 1,
+        drawn: 3,
+        base: ReplicaId(1),
+        node: NodeId(1),
+        last: ReplicaId(4097),
+    };
+    trial.done(Deed::RecoverMeta { epoch });
+    trial.reports.insert(NodeId(3), report(3));
+    let mut notices = Notices::default();
+    trial.hear();
+    let lines = notices.unlisted(&trial.live);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let (level, line) = &lines[0];
+    assert_eq!(*level, Level::Warning);
+    assert!(
+        line.starts_with("node 3 at 127.0.0.3:34003 reports, and is in no list"),
+        "{line}"
+    );
+    let shown = |trial: &mut Trial| match trial.ask(&MetaCall::ShowNodes(ShowNodesRequest {})) {
+        MetaAnswer::ShowNodes(told) => (told.nodes.len(), told.hint_message),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(shown(&mut trial), (2, line.clone()));
+    trial.hear();
+    assert_eq!(notices.unlisted(&trial.live), []);
+    // It is gone, and its number is given anew to nobody.
+    trial.reports.remove(&NodeId(3));
+    (0..6).for_each(|_| trial.hear());
+    assert_eq!(shown(&mut trial), (2, String::new()));
+    assert_eq!(notices.unlisted(&trial.live), []);
 }
