@@ -23,6 +23,7 @@ const REPLICAS: usize = 3;
 
 /// What a new table is like.
 #[derive(Debug, Args)]
+#[command(after_help = "Example: esker table create ships --partitions 64 --replicas 3")]
 pub struct Create {
     /// Its name
     name: String,
@@ -79,9 +80,9 @@ pub fn create(shared: &GlobalFlags, link: &Link, args: &Create) -> Outcome {
         out.json(&json!({ "created": table }))?;
     } else {
         out.line(format!(
-            "created table \"{}\": {} partitions, {} of each",
+            "created table \"{}\": {}, {} of each",
             shown(&new.name),
-            new.partition_count,
+            quantity::counted(u64::from(new.partition_count.unsigned_abs()), "partition"),
             quantity::counted(u64::from(replica_count.unsigned_abs()), "replica")
         ))?;
         if let Some(why) = why {
@@ -168,9 +169,9 @@ fn already_there(shared: &GlobalFlags, args: &Create, there: &TableDescription) 
             .is_some_and(|count| count != there.max_replica_count);
     if is_other {
         return Err(Failure::failed(format!(
-            "there is a table \"{}\" of another kind: {} partitions, {} of each",
+            "there is a table \"{}\" of another kind: {}, {} of each",
             shown(&args.name),
-            there.partition_count,
+            quantity::counted(u64::from(there.partition_count.unsigned_abs()), "partition"),
             quantity::counted(u64::from(there.max_replica_count.unsigned_abs()), "replica")
         )));
     }

@@ -38,7 +38,8 @@ impl Link {
         if !metas.iter().any(is_listening) {
             return Err(Failure::failed(format!(
                 "no cluster answers at {}; name its meta servers with --meta HOST:PORT or set \
-                 ESKER_META, or start one with `esker serve`",
+                 ESKER_META. Do its nodes run? Where there is no cluster yet `esker serve` begins \
+                 one",
                 flags.metas().join(",")
             )));
         }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::fail::Outcome;
 use crate::global_flags::GlobalFlags;
 use crate::out::Out;
-use crate::quantity::counted;
+use crate::quantity::{bytes, counted};
 use crate::remote::agreeing::agree;
 use crate::remote::flags::{ClusterFlags, refuse_local};
 use crate::remote::link::{Link, shown};
@@ -63,8 +63,10 @@ pub struct Node {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List them, with what they have
+    #[command(after_help = "Example: esker node list --json")]
     List,
     /// Move everything off one, which stays a node
+    #[command(after_help = "Example: esker node drain 2 --wait")]
     Drain {
         /// The node
         node: String,
@@ -76,6 +78,7 @@ enum Action {
         wait: bool,
     },
     /// Let go of one for ever: one that is empty, or dead for good
+    #[command(after_help = "Example: esker node remove 3 --yes --wait")]
     Remove {
         /// The node
         node: String,
@@ -87,6 +90,7 @@ enum Action {
         wait: bool,
     },
     /// Move the replica of a partition from one to another
+    #[command(after_help = "Example: esker node move ships 5 1 3 --lead")]
     Move {
         /// The table
         table: String,
@@ -101,11 +105,13 @@ enum Action {
         lead: bool,
     },
     /// Show calls that took long, with what they waited for
+    #[command(after_help = "Example: esker node slow 2")]
     Slow {
         /// The node; without it all that live
         node: Option<String>,
     },
     /// Set how many nodes have the meta service
+    #[command(after_help = "Example: esker node meta-replicas 5")]
     MetaReplicas {
         /// 1, 3 or 5
         count: i32,
@@ -319,11 +325,13 @@ fn vote(one: &NodeFacts) -> &'static str {
     }
 }
 
-/// Part of its disk that is free.
+/// Part of its disk that is free, or how much of it where nobody says how large it is.
 fn free(one: &NodeFacts) -> String {
+    let amount = u64::try_from(one.space_free).unwrap_or(0);
     match one.space_total {
-        ..=0 => "-".to_owned(),
-        total => format!("{}%", one.space_free.saturating_mul(100) / total),
+        1.. => format!("{}%", one.space_free.saturating_mul(100) / one.space_total),
+        _ if amount > 0 && one.is_alive => bytes(amount),
+        _ => "-".to_owned(),
     }
 }
 

@@ -170,6 +170,11 @@ fn note_of_silence(one: &NodeFacts, unix_ms: u64) -> String {
     }
     let replicas = counted(u64::from(one.replicas.unsigned_abs()), "replica");
     let fate = match (one.successor, u64::try_from(one.replaced_in_ms)) {
+        // Where there is no elsewhere none is promised.
+        _ if !one.waits_for.is_empty() => format!(
+            "{}: start it again, or bring another node (`esker serve --join`)",
+            shown(&one.waits_for)
+        ),
         (0, Ok(0)) => format!("its {replicas} are being made anew elsewhere"),
         (0, Ok(wait_ms)) => format!(
             "its {replicas} are made anew elsewhere at {}, or now by `esker node remove {node}`",

@@ -7,7 +7,7 @@ use esker_bench::report::date::utc;
 use esker_bench::table::Table as Lines;
 use esker_rpc::client::ClientError;
 use esker_rpc::codec::scalars::Address;
-use esker_rpc::message::meta::{PartitionConfiguration, TableStatus};
+use esker_rpc::message::meta::{PartitionConfiguration, TableDescription, TableStatus};
 use esker_rpc::message::own::NodeFacts;
 use serde_json::{Value, json};
 
@@ -70,17 +70,20 @@ enum Action {
     /// Create one, and wait until it serves
     Create(Create),
     /// List them
+    #[command(after_help = "Example: esker table list --dropped")]
     List {
         /// Those that were dropped and can be recalled
         #[arg(long)]
         dropped: bool,
     },
     /// Show what one is like, and where its partitions are
+    #[command(after_help = "Example: esker table describe ships")]
     Describe {
         /// Its name
         name: String,
     },
     /// Compact every replica of one: what was overwritten or is over leaves the disks
+    #[command(after_help = "Example: esker table compact ships --partition 3 --wait")]
     Compact {
         /// Its name
         name: String,
@@ -94,6 +97,7 @@ enum Action {
     /// Have partitions go on that lost most of their replicas for ever
     Recover(Recover),
     /// Drop one with all that it holds
+    #[command(after_help = "Example: esker table drop boats --keep 2d --yes")]
     Drop {
         /// Its name
         name: String,
@@ -105,6 +109,7 @@ enum Action {
         keep: Option<u32>,
     },
     /// Bring a dropped one back
+    #[command(after_help = "Example: esker table recall boats --as ships")]
     Recall {
         /// Its name, or its number if several of that name were dropped
         table: String,
@@ -113,6 +118,7 @@ enum Action {
         name: Option<String>,
     },
     /// Give one another name
+    #[command(after_help = "Example: esker table rename ships boats")]
     Rename {
         /// Its name
         old: String,
@@ -120,6 +126,7 @@ enum Action {
         new: String,
     },
     /// Set a setting of one, or how many replicas it has
+    #[command(after_help = "Example: esker table set ships default_ttl 86400")]
     Set {
         /// Its name
         name: String,
@@ -133,6 +140,7 @@ enum Action {
         wait: bool,
     },
     /// Remove settings of one
+    #[command(after_help = "Example: esker table unset ships default_ttl")]
     Unset {
         /// Its name
         name: String,
@@ -273,6 +281,14 @@ fn list(shared: &GlobalFlags, link: &Link, is_dropped: bool) -> Outcome {
     } else {
         "created"
     };
+    let leaderless = match is_dropped {
+        true => BTreeMap::new(),
+        false => leaderless_counts(link, &tables),
+    };
+    let state = |one: &TableDescription| match leaderless.get(&one.app_id) {
+        Some(count) => format!("{count} without leader"),
+        None => state(one).to_owned(),
+    };
     let heads = ["number", "name", "state", "partitions", "replicas", when];
     let mut lines = Lines::new(&heads).with_sides("><<>><");
     for one in &tables {
@@ -284,7 +300,7 @@ fn list(shared: &GlobalFlags, link: &Link, is_dropped: bool) -> Outcome {
         lines.add([
             one.app_id.to_string(),
             shown(&one.app_name),
-            state(one).to_owned(),
+            state(one),
             one.partition_count.to_string(),
             one.max_replica_count.to_string(),
             utc(u64::try_from(when).unwrap_or(0)),
@@ -292,6 +308,23 @@ fn list(shared: &GlobalFlags, link: &Link, is_dropped: bool) -> Outcome {
     }
     out.text(lines.text())?;
     Ok(out.finish()?)
+}
+
+/// How many partitions of each of these tables nobody leads, of those that have any: asked of each
+/// table only where a node counts such partitions. One of Pegasus says nothing of that.
+fn leaderless_counts(link: &Link, tables: &[TableDescription]) -> BTreeMap<i32, usize> {
+    let nodes = facts_for_notes(link).unwrap_or_default();
+    if !nodes.iter().any(|one| one.leaderless > 0) {
+        return BTreeMap::new();
+    }
+    let open = tables.iter();
+    let open = open.filter(|one| one.status == TableStatus::AS_AVAILABLE);
+    let counts = open.filter_map(|one| {
+        let leaderless = link.attempt(link.admin().leaderless(&one.app_name));
+        let count = leaderless.map_or(0, |all| all.len());
+        (count > 0).then_some((one.app_id, count))
+    });
+    counts.collect()
 }
 
 fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
@@ -400,9 +433,9 @@ fn drop_one(
 ) -> Outcome {
     let table = link.description(name)?;
     let question = format!(
-        "drop table \"{}\" with all of its {} partitions",
+        "drop table \"{}\" with all of its {}",
         shown(name),
-        table.partition_count
+        counted(u64::from(table.partition_count.unsigned_abs()), "partition")
     );
     agree(&question, is_insisted, "nothing was dropped")?;
     let done = link.attempt(link.admin().drop_table(name, keep_s.map(i64::from)));

@@ -56,6 +56,7 @@ pub struct Cluster {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Start the nodes, and make them first if there are none
+    #[command(after_help = "Example: esker cluster start --nodes 5 --free-ports --dir ./ships")]
     Start {
         /// How many nodes a new cluster has [default: 3]
         #[arg(long, value_name = "N")]
@@ -65,34 +66,41 @@ enum Action {
         free_ports: bool,
     },
     /// Show which nodes run, and where
+    #[command(after_help = "Example: esker cluster status --json")]
     Status,
     /// End nodes at once, as a crash does (SIGKILL)
+    #[command(after_help = "Example: esker cluster kill 2 3")]
     Kill {
         /// Their numbers
         #[arg(required = true, value_name = "NODE")]
         nodes: Vec<u64>,
     },
     /// Freeze nodes (SIGSTOP)
+    #[command(after_help = "Example: esker cluster pause 1")]
     Pause {
         /// Their numbers
         #[arg(required = true, value_name = "NODE")]
         nodes: Vec<u64>,
     },
     /// Let frozen nodes go on (SIGCONT)
+    #[command(after_help = "Example: esker cluster resume 1")]
     Resume {
         /// Their numbers
         #[arg(required = true, value_name = "NODE")]
         nodes: Vec<u64>,
     },
     /// Stop nodes, if they run, and start them again, all at once
+    #[command(after_help = "Example: esker cluster restart 1 2 3")]
     Restart {
         /// Their numbers
         #[arg(required = true, value_name = "NODE")]
         nodes: Vec<u64>,
     },
     /// Start one more node
+    #[command(after_help = "Example: esker cluster add --dir ./ships")]
     Add,
     /// Stop all nodes
+    #[command(after_help = "Example: esker cluster stop")]
     Stop,
 }
 
@@ -151,6 +159,7 @@ fn start_all(
 ) -> Outcome {
     let made = std::fs::create_dir_all(dir);
     made.map_err(|error| Failure::system(format!("cannot make {}", dir.display()), &error))?;
+    let was_made = Roster::read(dir)?.is_some();
     // A new node asks one that runs for its number; those of before need one another.
     let nodes = wanted.unwrap_or(NODES);
     let make = || new_roster(dir.to_owned(), (nodes, free_ports)).map(Some);
@@ -179,6 +188,13 @@ fn start_all(
         remark!(
             "esker: the cluster in {} was made before, with {count} nodes, and --nodes does not \
              change it: `esker cluster add` brings one more, `esker node remove` lets go of one",
+            dir.display()
+        );
+    }
+    if free_ports && was_made {
+        remark!(
+            "esker: the cluster in {} was made before, and its nodes keep their ports: \
+             --free-ports changes none",
             dir.display()
         );
     }
@@ -303,6 +319,7 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
             json!({
                 "ailments": ailments(row, process),
                 "node": row.number,
+                "number_in_cluster": roster.identity_of(row.number),
                 "state": state(row, process),
                 "pid": process.pid,
                 "meta": address(row.ports[0]),
@@ -323,6 +340,16 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
         out.line(format!(
             "{number:<5} {word:<8} {pid:<8} {meta:<16} {data_door:<16} {log}"
         ))?;
+    }
+    // A directory that was lost has another number in the cluster since.
+    for row in &roster.rows {
+        let known = roster.identity_of(row.number);
+        if let Some(other) = known.filter(|known| *known != row.number) {
+            out.line(format!(
+                "node {} here is node {other} of the cluster, as `esker node list` has it",
+                row.number
+            ))?;
+        }
     }
     for (row, process) in &seen {
         for why in ailments(row, process).unwrap_or_default() {

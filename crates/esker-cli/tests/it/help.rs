@@ -57,6 +57,25 @@ fn help_of_every_command_teaches() {
 }
 
 #[test]
+fn help_of_what_a_command_does_with_a_cluster_shows_an_example() {
+    let bench = Bench::new();
+    for name in ["table", "node", "cluster"] {
+        let help = bench.ok(&[name, "--help"]);
+        let listed = help.text().lines().skip_while(|line| *line != "Commands:");
+        let listed = listed.skip(1).take_while(|line| !line.is_empty());
+        let names = listed.filter_map(|line| line.split_whitespace().next());
+        let names: Vec<&str> = names.filter(|one| *one != "help").collect();
+        assert!(names.len() > 5, "{names:?}");
+        for action in names {
+            let help = bench.ok(&[name, action, "--help"]);
+            let usage = format!("esker {name} {action}");
+            assert!(help.text().contains("Example"), "{usage}");
+            assert!(help.text().matches(&usage).count() > 1, "{usage}");
+        }
+    }
+}
+
+#[test]
 fn completions_exist_for_every_shell() {
     // Each script names the commands.
     let bench = Bench::new();

@@ -386,7 +386,7 @@ impl Live {
         let members = self.members_on(node).count();
         let id = node.0;
         if members > 0 {
-            let why = format!("{members} groups have a member on node {id}: drain it first");
+            let why = format!("node {id} is a member of {members} groups: drain it first");
             return Some(Refusal::new(Cause::NodeInUse, why));
         }
         self.unheard_group(state).map(|group| {

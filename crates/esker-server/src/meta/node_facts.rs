@@ -83,9 +83,9 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
         clock_ahead_ms: live.clock_apart_ms(node).unwrap_or(0),
         votes_in_meta: votes_in_meta(live, node),
         successor: live.successor(state, node).map_or(0, |other| long(other.0)),
-        waits_for: match row.stay {
-            Stay::Stays => String::new(),
-            Stay::Drains | Stay::Leaves => waits_for(state, live, node),
+        waits_for: match (row.stay, is_alive) {
+            (Stay::Stays, true) => String::new(),
+            _ => waits_for(state, live, node),
         },
     }
 }
@@ -132,9 +132,10 @@ pub(crate) fn groups_on(state: &State, live: &Live, node: NodeId) -> Vec<GroupId
         .collect()
 }
 
-/// Why replicas of a node that is to be emptied go nowhere; empty if all have somewhere to go. What
-/// is dead takes nothing, though it may come back, and neither does a full disk.
-fn waits_for(state: &State, live: &Live, node: NodeId) -> String {
+/// Why replicas of a node that is to be emptied, or is silent, go nowhere; empty if all have
+/// somewhere to go. What is dead takes nothing, though it may come back, and neither does a full
+/// disk.
+pub(crate) fn waits_for(state: &State, live: &Live, node: NodeId) -> String {
     let level = state.cluster.as_ref().map(|row| row.level);
     let groups = groups_on(state, live, node);
     if groups.is_empty() {
@@ -143,7 +144,7 @@ fn waits_for(state: &State, live: &Live, node: NodeId) -> String {
     if level.is_none_or(|level| level <= Level::Frozen) {
         return "nothing moves at this level: `esker balance --level steady`".to_owned();
     }
-    let stays = |one: &(&NodeId, &NodeRow)| !one.1.is_draining();
+    let stays = |one: &(&NodeId, &NodeRow)| *one.0 != node && !one.1.is_draining();
     let staying = state.nodes.iter().filter(stays);
     let there: Vec<(&NodeId, &NodeRow)> = staying
         .filter(|one| live.silent_ms(*one.0) < QUICK_MS)
@@ -173,12 +174,16 @@ fn waits_for(state: &State, live: &Live, node: NodeId) -> String {
             }
         }
     }
+    let wait = |count: usize| match count {
+        1 => "1 of its replicas waits".to_owned(),
+        _ => format!("{count} of its replicas wait"),
+    };
     match (without_node, without_room) {
         (0, 0) => String::new(),
-        (0, count) => format!("{count} of its replicas wait for room on the disks of other nodes"),
+        (0, count) => format!("{} for room on the disks of other nodes", wait(count)),
         (count, _) => format!(
-            "{count} of its replicas wait for another node: every host that lives and stays has \
-             one of the same partition"
+            "{} for another node: every host that lives and stays has one of the same partition",
+            wait(count)
         ),
     }
 }
@@ -195,6 +200,7 @@ pub(crate) fn balance(state: &State, live: &Live) -> BalanceResponse {
         err: ErrorName::OK,
         hint_message: match plan.unheard {
             0 => String::new(),
+            1 => "1 partition has no leader, and nothing of it moves".to_owned(),
             count => format!("{count} partitions have no leader, and nothing of them moves"),
         },
         level: wire_level(level),

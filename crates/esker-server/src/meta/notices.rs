@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 
 use esker_raft::{GroupId, NodeId};
 
-use crate::log_lines::Level;
+use crate::log_lines::{Level, counted};
 use crate::meta::ids::PartitionId;
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveNode};
+use crate::meta::node_facts::waits_for;
 use crate::meta::state::State;
 
 /// Milliseconds of a second.
@@ -58,6 +59,7 @@ impl Notices {
             }
             let id = node.0;
             let replicas = counts.get(node).copied().unwrap_or_default();
+            let replicas = counted(replicas, "replica");
             match now {
                 None if !live.is_alive(*node) => continue,
                 None => {
@@ -65,20 +67,28 @@ impl Notices {
                     self.silent.remove(node);
                     continue;
                 }
-                Some(Silence::MayReturn) => lines.push(format!(
-                    "node {id} is silent for {} s: its {replicas} replicas are made anew elsewhere \
-                     in {} s, or now by `esker node remove {id}`",
-                    live.silent_ms(*node) / MS_PER_S,
-                    live.replaced_ms(state, *node) / MS_PER_S,
-                )),
+                Some(Silence::MayReturn) => {
+                    let silent = format!(
+                        "node {id} is silent for {} s",
+                        live.silent_ms(*node) / MS_PER_S
+                    );
+                    lines.push(match waits_for(state, live, *node).as_str() {
+                        "" => format!(
+                            "{silent}: its {replicas} are made anew elsewhere in {} s, or now by \
+                             `esker node remove {id}`",
+                            live.replaced_ms(state, *node) / MS_PER_S,
+                        ),
+                        why => format!("{silent}; {why}: start it again, or bring another one"),
+                    });
+                }
                 Some(Silence::IsReplaced) => {
                     let why = match live.successor(state, *node) {
                         Some(other) => format!("node {} is at its address now", other.0),
                         None => "it counts as dead".to_owned(),
                     };
                     lines.push(format!(
-                        "node {id} is silent for {} s, and {why}: its {replicas} replicas are made \
-                         anew elsewhere",
+                        "node {id} is silent for {} s, and {why}: its {replicas} are made anew \
+                         elsewhere, where there is a host for them",
                         live.silent_ms(*node) / MS_PER_S,
                     ));
                 }
@@ -171,10 +181,16 @@ impl Notices {
                 Some(why) => {
                     self.stalled.insert(node);
                     if !before.contains(&node) {
-                        lines.push(format!(
-                            "{count} replicas on node {id} do not go on, and count for nothing \
-                             until they do: {why}"
-                        ));
+                        lines.push(match count {
+                            1 => format!(
+                                "1 replica on node {id} does not go on, and counts for nothing \
+                                 until it does: {why}"
+                            ),
+                            _ => format!(
+                                "{count} replicas on node {id} do not go on, and count for \
+                                 nothing until they do: {why}"
+                            ),
+                        });
                     }
                 }
                 None if before.contains(&node) => {

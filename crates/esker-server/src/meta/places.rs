@@ -9,6 +9,7 @@ use esker_rpc::codec::scalars::Address;
 use esker_rpc::message::balance::{ProposalKind, ProposeBalancerRequest};
 use esker_rpc::message::own::{ChangeNodeRequest, MoveReplicaRequest, NodeDeed};
 
+use crate::log_lines::counted;
 use crate::meta::command::{Deed, Wish};
 use crate::meta::ids::{META, PartitionId, TableId};
 use crate::meta::limits::QUICK_MS;
@@ -59,10 +60,14 @@ pub(crate) fn what_is_left(state: &State, request: &ChangeNodeRequest) -> String
     let replicas = counts.get(&node).copied().unwrap_or_default();
     match row.stay {
         Stay::Stays => String::new(),
-        Stay::Drains => format!("{replicas} replicas move from node {id} to others"),
-        Stay::Leaves => {
-            format!("node {id} is let go of once its {replicas} replicas are elsewhere")
-        }
+        Stay::Drains => format!(
+            "still to move from node {id} to others: {}",
+            counted(replicas, "replica")
+        ),
+        Stay::Leaves => format!(
+            "node {id} is let go of once what it has is elsewhere: {}",
+            counted(replicas, "replica")
+        ),
     }
 }
 
@@ -78,8 +83,8 @@ fn remove(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> Result<Dee
             false => Err(Refusal::new(
                 Cause::NodeInUse,
                 format!(
-                    "node {id} lives and has {replicas} replicas: `esker node drain {id} --wait` \
-                     empties it first"
+                    "node {id} lives and has {}: `esker node drain {id} --wait` empties it first",
+                    counted(replicas, "replica")
                 ),
             )),
         };

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 
 use crate::front::listen;
-use crate::log_lines::{Level, LogLines};
+use crate::log_lines::{Level, LogLines, counted};
 use crate::meta::epoch::{self, Epoch};
 use crate::meta::ids::{META, ReplicaName};
 use crate::meta::rows::Addresses;
@@ -179,7 +179,8 @@ fn tell_found(found: &Found, log: &LogLines) {
             &format!("{name} takes no part any more: {why}"),
         );
     }
-    let line = format!("opened: {} replicas take part", found.running.len());
+    let running = counted(found.running.len(), "replica");
+    let line = format!("opened: {running} here");
     log.write(Level::Note, &line);
 }
 

@@ -77,6 +77,17 @@ fn a_silent_node_is_told_with_the_hour_and_what_to_do() {
         ..silent(3, 0)
     };
     assert!(said(&needed).contains("2 of them have no leader without it: start it again"));
+    // A small cluster has no other host for them.
+    let alone = NodeFacts {
+        waits_for: "24 of its replicas wait for another node".to_owned(),
+        ..silent(3, 587_655)
+    };
+    let told = said(&alone);
+    assert!(told.contains("12 s; 24 of its replicas wait for another node: start it again"));
+    assert!(
+        !told.contains("elsewhere") && !told.contains("node remove"),
+        "{told}"
+    );
     let empty = NodeFacts {
         replicas: 0,
         ..silent(3, 0)

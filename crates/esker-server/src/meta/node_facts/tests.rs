@@ -153,7 +153,7 @@ fn a_balance_is_not_done_while_a_partition_has_no_leader() {
         (told.level, told.is_whole, told.steps.len()),
         (MetaLevel::FL_STEADY, false, 0)
     );
-    assert!(told.hint_message.contains("have no leader"), "{told:?}");
+    assert!(told.hint_message.contains("has no leader"), "{told:?}");
     for _ in 0..3 {
         hear(&mut trial, &[1, 2], 1000);
         crate::meta::balance::due(&trial.state, &mut trial.live, 0);

@@ -32,7 +32,7 @@ fn a_silent_node_is_told_of_once_with_what_to_do() {
             ),
             format!(
                 "node 3 is silent for 600 s, and it counts as dead: its {replicas} replicas are \
-                 made anew elsewhere"
+                 made anew elsewhere, where there is a host for them"
             ),
         ]
     );
@@ -41,6 +41,29 @@ fn a_silent_node_is_told_of_once_with_what_to_do() {
     assert_eq!(notices.look(&trial.state, &trial.live), ["node 3 is back"]);
     trial.hear();
     assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+}
+
+#[test]
+fn nobody_is_told_that_replicas_are_made_elsewhere_where_there_is_no_elsewhere() {
+    let mut trial = Trial::new(3);
+    trial.table(new_table("t", 4, 3));
+    let mut notices = Notices::default();
+    trial.reports.remove(&NodeId(3));
+    let mut lines = Vec::new();
+    for _ in 0..20 {
+        trial.hear();
+        lines.extend(notices.look(&trial.state, &trial.live));
+    }
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let replicas = trial.state.wished_counts()[&NodeId(3)];
+    assert_eq!(
+        lines[0],
+        format!(
+            "node 3 is silent for 10 s; {replicas} of its replicas wait for another node: every \
+             host that lives and stays has one of the same partition: start it again, or bring \
+             another one"
+        )
+    );
 }
 
 #[test]

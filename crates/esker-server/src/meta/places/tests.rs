@@ -93,7 +93,7 @@ fn a_node_is_drained_and_removed_and_its_number_is_gone() {
         "`esker node drain 2 --wait` empties it first",
     );
     let told = trial.deed(2, NodeDeed::ND_DRAIN);
-    has(&told, ErrorCode::Ok, "replicas move from node 2 to others");
+    has(&told, ErrorCode::Ok, "still to move from node 2 to others");
     // It may stay after all, and be drained again.
     has(&trial.deed(2, NodeDeed::ND_UNDRAIN), ErrorCode::Ok, "");
     trial.deed(2, NodeDeed::ND_DRAIN);
@@ -274,7 +274,7 @@ fn a_dead_node_is_removed_and_its_replicas_are_made_anew_at_once() {
     assert!(!dead.is_alive && dead.silent_ms == 12_000 && dead.replaced_in_ms == 588_000);
     assert!(dead.replicas > 0 && dead.leaderless == 0);
     let told = trial.deed(3, NodeDeed::ND_REMOVE);
-    has(&told, ErrorCode::Ok, "node 3 is let go of once its");
+    has(&told, ErrorCode::Ok, "node 3 is let go of once what it has");
     assert_eq!(trial.facts()[2].replaced_in_ms, 0);
     trial.even_out(60);
     assert!(!trial.state.nodes.contains_key(&NodeId(3)));
