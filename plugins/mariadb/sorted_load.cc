@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <queue>
 
 #include <fcntl.h>
@@ -39,11 +38,6 @@ int system_error(const char *what) {
   return errno == ENOSPC ? HA_ERR_DISK_FULL : HA_ERR_INTERNAL_ERROR;
 }
 
-int told(int code) {
-  if (code) sql_print_error("ESKER: loading sorted files: %s", esker_errmsg());
-  return handler_error(code);
-}
-
 // How many there are.
 std::atomic<size_t> loads{0};
 
@@ -54,43 +48,6 @@ size_t sorted_bytes(THD *thd) {
 }
 
 }  // namespace
-
-FileSet::~FileSet() {
-  esker_sst_writer_free(writer_);
-  std::error_code ignored;
-  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
-}
-
-int FileSet::begin() {
-  directory_ = catalog_->load_directory();
-  esker_keyspace_options *options = nullptr;
-  int code = catalog_->file_options(table_, &options);
-  if (!code) code = esker_sst_writer_new(directory_.c_str(), options, &writer_);
-  esker_keyspace_options_free(options);
-  return code;
-}
-
-int FileSet::put(std::string_view key, std::string_view value, uint64_t unix_ms) {
-  if (!writer_) {
-    if (const int code = begin()) return code;
-  }
-  last_key_ = key;
-  return esker_sst_writer_put(writer_, key.data(), key.size(), value.data(), value.size(), unix_ms);
-}
-
-int FileSet::take_in(const esker_keyspace *keyspace) {
-  if (!writer_) return ESKER_OK;
-  int code = esker_sst_writer_finish(writer_, nullptr);
-  esker_sst_writer_free(writer_);
-  writer_ = nullptr;
-  const char *directory = directory_.c_str();
-  // They were written a moment ago, and are held against their checksums whenever they are read.
-  constexpr uint32 how = ESKER_MOVE | ESKER_UNCHECKED;
-  if (!code) {
-    code = esker_ingest(catalog_->db(), &keyspace, &directory, 1, how, nullptr);
-  }
-  return code;
-}
 
 // A piece that is merged, one entry after the other.
 class SortedLoad::Run {
@@ -227,7 +184,7 @@ int SortedLoad::take(const Entry &entry) {
     duplicate_ = entry.key;
     duplicate_value_ = entry.value;
   }
-  return error ? error : told(files_.put(entry.key, entry.value, entry.unix_ms));
+  return error ? error : files_.put(entry.key, entry.value, entry.unix_ms);
 }
 
 int SortedLoad::merge() {
@@ -264,7 +221,7 @@ int SortedLoad::take_in(const esker_keyspace *keyspace) {
       if (!error) error = take(entry_at(bytes_.data() + place.at));
     }
   }
-  return error ? error : told(files_.take_in(keyspace));
+  return error ? error : files_.take_in(keyspace);
 }
 
 }  // namespace esker

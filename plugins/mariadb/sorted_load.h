@@ -7,35 +7,11 @@
 #ifndef ESKER_SORTED_LOAD_H
 #define ESKER_SORTED_LOAD_H
 
-#include "catalog.h"
+#include "file_set.h"
 
 #include <functional>
-#include <string_view>
 
 namespace esker {
-
-// A set of sorted files that is being written: keys ascend.
-class FileSet {
- public:
-  // Files like those of the table's keyspace.
-  FileSet(Catalog *catalog, uint32 table) : catalog_(catalog), table_(table) {}
-  ~FileSet();
-
-  // These answer a code of esker/c.h.
-  int put(std::string_view key, std::string_view value, uint64_t unix_ms);
-  int take_in(const esker_keyspace *keyspace);
-  bool is_empty() const { return !writer_; }
-  std::string_view last_key() const { return last_key_; }
-
- private:
-  int begin();
-
-  Catalog *catalog_;
-  uint32 table_;
-  std::string directory_;
-  esker_sst_writer *writer_ = nullptr;
-  std::string last_key_;
-};
 
 class SortedLoad {
  public:

@@ -38,9 +38,7 @@ int TableLoad::begin() {
 
 int TableLoad::add_row(std::string_view key, std::string_view value) {
   if (rows_->is_empty() || key > rows_->last_key()) {
-    const int code = rows_->put(key, value, 0);
-    if (code) sql_print_error("ESKER: loading sorted files: %s", esker_errmsg());
-    return handler_error(code);
+    return rows_->put(key, value, 0);
   }
   return key == rows_->last_key() ? HA_ERR_FOUND_DUPP_KEY : later_->add(key, value, 0);
 }
@@ -81,9 +79,7 @@ int TableLoad::note_duplicate(int error, const SortedLoad &load) {
 // Rows come in before entries, so that the row of an entry that came twice can be told.
 int TableLoad::finish(esker_tx *transaction) {
   crash_at("before load");
-  int code = rows_->take_in(keyspace_);
-  if (code) sql_print_error("ESKER: loading sorted files: %s", esker_errmsg());
-  if (code) return handler_error(code);
+  if (const int error = rows_->take_in(keyspace_)) return error;
   later_->ask([this](std::string_view key) {
     const int found = esker_contains(keyspace_, nullptr, key.data(), key.size(), 0);
     if (found == ESKER_NOT_FOUND) return 0;
