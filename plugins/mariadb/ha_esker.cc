@@ -182,7 +182,7 @@ int ha_esker::open(const char *name, int, uint) {
 int ha_esker::make_codecs() {
   const esker::TableRecord &record = share_->record;
   const uint primary = table->s->primary_key;
-  rows_ = std::make_unique<esker::RowCodec>(table, record.added);
+  rows_ = std::make_unique<esker::RowCodec>(table, record.added, record.dropped);
   row_keys_ = std::make_unique<KeyCodec>(table, primary, record.indexes[0].number);
   keys_.clear();
   for (uint index = 0; index < table->s->keys; index++) {

@@ -76,6 +76,9 @@ class ha_esker : public handler {
   enum_alter_inplace_result check_if_supported_inplace_alter(TABLE *altered,
                                                              Alter_inplace_info *wanted) override;
   bool can_convert_nocopy(const Field &field, const Column_definition &wanted) const override;
+  Compare_keys compare_key_parts(const Field &field, const Column_definition &wanted,
+                                 const KEY_PART_INFO &part,
+                                 const KEY_PART_INFO &wanted_part) const override;
   bool prepare_inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) override;
   bool inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) override;
   bool commit_inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted,

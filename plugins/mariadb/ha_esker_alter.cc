@@ -1,12 +1,13 @@
 // ALTER TABLE without a copy: what changes the definition alone, columns that come behind the
-// others, and indexes.
+// others or go, and indexes.
 //
 // Rows stay as they are. A column that is added is not in them: the table's record says what they
-// have in it. An index is built from the rows under a number of its own, sorted outside of any
-// transaction, while others may read and nobody may write; nothing knows the number before the
-// table's record has it. So the catalogue's one batch is the moment of the ALTER, for all
-// partitions, and a crash leaves the table as before, or as after: the record has the definition's
-// version, by which the server then chooses the definition to keep.
+// have in it. One that is dropped is in them still, and passed over. An index is built from the
+// rows under a number of its own, sorted outside of any transaction, while others may read and
+// nobody may write; nothing knows the number before the table's record has it. So the catalogue's
+// one batch is the moment of the ALTER, for all partitions, and a crash leaves the table as before,
+// or as after: the record has the definition's version, by which the server then chooses the
+// definition to keep.
 
 #include "ha_esker.h"
 
@@ -15,9 +16,11 @@
 #include "sql_alter.h"
 #include "sql_base.h"
 
+#include <algorithm>
 #include <cstring>
 
 using esker::catalog;
+using esker::DroppedColumn;
 using esker::guarded;
 using esker::KeyCodec;
 using esker::RowCodec;
@@ -34,9 +37,13 @@ constexpr alter_table_operations kInstant =
     ALTER_COLUMN_NAME | ALTER_COLUMN_DEFAULT | ALTER_COLUMN_NULLABLE |
     ALTER_COLUMN_TYPE_CHANGE_BY_ENGINE | ALTER_CHANGE_CREATE_OPTION | ALTER_DROP_CHECK_CONSTRAINT |
     ALTER_PARTITIONED | ALTER_RENAME | ALTER_RENAME_INDEX | ALTER_INDEX_IGNORABILITY |
-    ALTER_CHANGE_INDEX_COMMENT | ALTER_INDEX_ORDER | ALTER_ADD_STORED_BASE_COLUMN |
+    ALTER_CHANGE_INDEX_COMMENT | ALTER_INDEX_ORDER | ALTER_COLUMN_INDEX_LENGTH |
+    ALTER_ADD_STORED_BASE_COLUMN | ALTER_DROP_STORED_COLUMN | ALTER_STORED_COLUMN_ORDER |
     ALTER_ADD_VIRTUAL_COLUMN | ALTER_DROP_VIRTUAL_COLUMN | ALTER_VIRTUAL_COLUMN_ORDER |
     ALTER_VIRTUAL_GCOL_EXPR | ALTER_DROP_NON_UNIQUE_NON_PRIM_INDEX | ALTER_DROP_UNIQUE_INDEX;
+
+// A row says in two bytes how many columns it has, and those that were dropped count.
+constexpr size_t kColumnsMax = 0xffff;
 
 // Of the table as a whole: what the server's own check asks.
 constexpr uint32 kCopying = HA_CREATE_USED_CHARSET | HA_CREATE_USED_DEFAULT_CHARSET |
@@ -71,33 +78,57 @@ bool is_key_part(const TABLE *table, const Field *field) {
   return false;
 }
 
-// Whether the stored columns are those of before, and then new ones, which have the same value in
-// each row that there is. Keys have a byte for NULL where a column may be it.
+// Whether the stored columns are such of before in the same order, and then new ones, which have
+// the same value in each row that there is. Keys have a byte for NULL where a column may be it.
 bool keeps_rows(const TABLE *table, TABLE *altered, Alter_info *wanted) {
   std::vector<Field *> before;
   for (Field **field = table->field; *field; field++) {
     if ((*field)->stored_in_db()) before.push_back(*field);
   }
-  size_t kept = 0;
+  size_t next = 0;
+  bool has_new = false;
   List_iterator_fast<Create_field> columns(wanted->create_list);
   for (Field **field = altered->field; *field; field++) {
     const Create_field *column = columns++;
     if (!column) return false;
     if (!(*field)->stored_in_db()) continue;
     if (column->field) {
-      if (kept == before.size() || column->field != before[kept]) return false;
-      const Field *old = before[kept++];
-      const bool is_other = old->real_maybe_null() != (*field)->real_maybe_null() ||
-                            old->pack_length() != (*field)->pack_length();
+      while (next < before.size() && column->field != before[next]) next++;
+      if (has_new || next == before.size()) return false;
+      const Field *old = before[next++];
+      const bool is_other =
+          old->real_maybe_null() != (*field)->real_maybe_null() ||
+          (old->pack_length() != (*field)->pack_length() &&
+           old->real_type() != MYSQL_TYPE_VARCHAR);
       if (is_other && is_key_part(table, old)) return false;
       continue;
     }
-    if (kept != before.size() || (*field)->default_value || (*field)->vcol_info ||
+    has_new = true;
+    if ((*field)->default_value || (*field)->vcol_info ||
         (*field)->has_default_now_unireg_check() || *field == altered->found_next_number_field) {
       return false;
     }
   }
-  return kept == before.size();
+  return true;
+}
+
+// Adds what the new definition has no more, so that rows of before can be read.
+void note_dropped(const TABLE *table, Alter_info *wanted, const RowCodec &rows,
+                  std::vector<DroppedColumn> *dropped) {
+  for (Field **field = table->field; *field; field++) {
+    if (!(*field)->stored_in_db()) continue;
+    bool is_kept = false;
+    List_iterator_fast<Create_field> columns(wanted->create_list);
+    while (const Create_field *column = columns++) is_kept |= column->field == *field;
+    if (is_kept) continue;
+    DroppedColumn form = RowCodec::form_of(*field);
+    form.place = rows.place_of(*field);
+    dropped->push_back(form);
+  }
+  std::sort(dropped->begin(), dropped->end(),
+            [](const DroppedColumn &left, const DroppedColumn &right) {
+              return left.place < right.place;
+            });
 }
 
 bool keeps_primary(const TABLE *table, const TABLE *altered, const Alter_inplace_info *wanted) {
@@ -151,6 +182,7 @@ enum_alter_inplace_result ha_esker::check_if_supported_inplace_alter(TABLE *alte
       !(options->used_fields & HA_CREATE_USED_AUTO &&
         wanted->handler_flags & ALTER_PARTITIONED) &&
       guarded([&] { return keeps_rows(table, altered, wanted->alter_info) ? 1 : 0; }, 0) &&
+      rows_->columns() + altered->s->fields <= kColumnsMax &&
       keeps_primary(table, altered, wanted);
   if (!is_possible) return HA_ALTER_INPLACE_NOT_SUPPORTED;
   for (uint index = 0; index < altered->s->keys; index++) {
@@ -165,8 +197,7 @@ enum_alter_inplace_result ha_esker::check_if_supported_inplace_alter(TABLE *alte
   return wanted->index_add_count ? HA_ALTER_INPLACE_NOCOPY_LOCK : HA_ALTER_INPLACE_INSTANT;
 }
 
-// A longer text, where its length takes as many bytes: a row says how long its own is. What is a
-// part of a key is copied, since the server takes its index for another one then.
+// A longer text, where its length takes as many bytes: a row says how long its own is.
 bool ha_esker::can_convert_nocopy(const Field &field, const Column_definition &wanted) const {
   constexpr size_t short_max = 255;
   return field.real_type() == MYSQL_TYPE_VARCHAR &&
@@ -174,6 +205,19 @@ bool ha_esker::can_convert_nocopy(const Field &field, const Column_definition &w
          wanted.length >= field.field_length &&
          (wanted.length <= short_max) == (field.field_length <= short_max) &&
          !wanted.compression_method() && !field.compression_method();
+}
+
+// Entries of an index over a longer text stay as they are, if it has all of the text, or as many
+// characters as before.
+Compare_keys ha_esker::compare_key_parts(const Field &field, const Column_definition &wanted,
+                                         const KEY_PART_INFO &part,
+                                         const KEY_PART_INFO &wanted_part) const {
+  if (field.is_equal(wanted) || !can_convert_nocopy(field, wanted)) {
+    return handler::compare_key_parts(field, wanted, part, wanted_part);
+  }
+  if (part.length == wanted_part.length) return Compare_keys::Equal;
+  const bool is_whole = part.length == field.key_length() && wanted_part.length == wanted.length;
+  return is_whole ? Compare_keys::EqualButKeyPartLength : Compare_keys::NotEqual;
 }
 
 bool ha_esker::prepare_inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) {
@@ -199,6 +243,7 @@ int ha_esker::prepare_alter(TABLE *altered, Alter_inplace_info *wanted) {
       record.added.push_back(RowCodec::default_of(altered, *field));
     }
   }
+  note_dropped(table, wanted->alter_info, *rows_, &record.dropped);
   made->change.resets_counter = wanted->create_info->used_fields & HA_CREATE_USED_AUTO;
   if (made->change.resets_counter) record.counter = wanted->create_info->auto_increment_value;
 
@@ -243,7 +288,7 @@ bool ha_esker::inplace_alter_table(TABLE *altered, Alter_inplace_info *wanted) {
 // Reads the rows as they are, and has the entries of the new indexes sorted.
 int ha_esker::build_indexes(TABLE *altered, const esker::Catalog::Altered &change) {
   const TableRecord &record = change.record;
-  const RowCodec rows(altered, record.added);
+  const RowCodec rows(altered, record.added, record.dropped);
   std::vector<std::pair<uint, KeyCodec>> built;
   for (uint index = 0; index < altered->s->keys; index++) {
     const uint32 number = record.index(index, altered->key_info[index].name.str);

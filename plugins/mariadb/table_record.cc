@@ -6,8 +6,9 @@ namespace esker {
 
 namespace {
 
-constexpr char kVersion = 2;
 constexpr char kVersionWithoutNames = 1;
+constexpr char kVersion = 2;
+constexpr char kVersionWithDropped = 3;
 constexpr size_t kDefinitionBytes = 16;
 
 // Takes bytes from the front of what is left.
@@ -50,7 +51,10 @@ ulonglong read_number(const uchar *from, int bytes) {
 }
 
 std::string TableRecord::encode() const {
-  std::string out{has_names ? kVersion : kVersionWithoutNames, static_cast<char>(is_temporary)};
+  const char version = !has_names        ? kVersionWithoutNames
+                       : dropped.empty() ? kVersion
+                                         : kVersionWithDropped;
+  std::string out{version, static_cast<char>(is_temporary)};
   append_number(&out, number, 4);
   append_number(&out, counter, 8);
   if (has_names) {
@@ -61,6 +65,14 @@ std::string TableRecord::encode() const {
       out.push_back(static_cast<char>(column.is_null));
       append_number(&out, column.value.size(), 4);
       out += column.value;
+    }
+  }
+  if (version == kVersionWithDropped) {
+    append_number(&out, dropped.size(), 2);
+    for (const DroppedColumn &column : dropped) {
+      append_number(&out, column.place, 2);
+      append_number(&out, column.length_bytes, 1);
+      append_number(&out, column.bytes, 4);
     }
   }
   append_number(&out, indexes.size(), 2);
@@ -76,14 +88,15 @@ std::string TableRecord::encode() const {
 bool TableRecord::decode(const uchar *from, size_t length) {
   Reader reader{from, length};
   const ulonglong version = reader.number(1);
-  if (version != kVersion && version != kVersionWithoutNames) return false;
-  has_names = version == kVersion;
+  if (version < kVersionWithoutNames || version > kVersionWithDropped) return false;
+  has_names = version != kVersionWithoutNames;
   const ulonglong temporary = reader.number(1);
   is_temporary = temporary;
   number = static_cast<uint32>(reader.number(4));
   counter = reader.number(8);
   definition.clear();
   added.clear();
+  dropped.clear();
   indexes.clear();
   if (has_names) {
     const uchar *version_bytes = reader.take(kDefinitionBytes);
@@ -92,6 +105,12 @@ bool TableRecord::decode(const uchar *from, size_t length) {
       const bool is_null = reader.number(1);
       added.push_back({is_null, reader.text(4)});
     }
+  }
+  const size_t dropped_count = version == kVersionWithDropped ? reader.number(2) : 0;
+  while (dropped.size() < dropped_count && reader.is_good) {
+    const auto place = static_cast<uint>(reader.number(2));
+    const auto length_bytes = static_cast<uint>(reader.number(1));
+    dropped.push_back({place, length_bytes, static_cast<uint32>(reader.number(4))});
   }
   for (size_t left = reader.number(2); left && reader.is_good; left--) {
     const auto index = static_cast<uint32>(reader.number(4));

@@ -2,7 +2,7 @@
 //
 // | bytes       | what                                                                        |
 // |-------------|-----------------------------------------------------------------------------|
-// | 1           | version of the format, 2                                                    |
+// | 1           | version of the format, 2; 3 where columns were dropped                       |
 // | 1           | 1 where the table is temporary, else 0                                      |
 // | 4           | number of the table                                                         |
 // | 8           | first value of its counter                                                  |
@@ -11,6 +11,10 @@
 // | 2           | the number of columns that such an ALTER put behind those there were        |
 // | for each    | 1 if it is NULL in the rows of before, else 0 (1); its value as a row has it |
 // |             | (4 bytes of length, and the value)                                          |
+// | 2           | of version 3 alone: the number of columns that rows have, and the           |
+// |             | definition has no more                                                      |
+// | for each    | its place among the columns of rows (2); how many bytes before it in a row  |
+// |             | say how long it is (1); how long it is where there are none (4)             |
 // | 2           | the number of indexes, the rows as the first                                |
 // | for each    | its number (4); its name (1 byte of length, and the name), "" of the rows    |
 //
@@ -33,6 +37,14 @@ struct ColumnDefault {
   std::string value;  // as a row has it
 };
 
+// A column that rows have, and the definition has no more: its place among the columns of rows, and
+// how to pass over it.
+struct DroppedColumn {
+  uint place;
+  uint length_bytes;  // before it, little-endian: its length
+  uint32 bytes;       // its length, where there are none
+};
+
 struct TableIndex {
   uint32 number;
   std::string name;
@@ -44,6 +56,7 @@ struct TableRecord {
   ulonglong counter = 0;
   std::string definition;  // 16 bytes, or none
   std::vector<ColumnDefault> added;
+  std::vector<DroppedColumn> dropped;  // in the order of their places
   std::vector<TableIndex> indexes;
   bool has_names = true;
   // Not written: which change of all since the start made the table what it is; 0 for none.

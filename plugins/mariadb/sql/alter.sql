@@ -214,6 +214,105 @@ checksum table r, w;
 alter table r exchange partition p9 with table w;
 drop table p, q, r, w;
 
+-- Columns that go: what they had is passed over in the rows of before.
+create table d (a int primary key, b int, c varchar(20), e text, f decimal(10, 3), g bit(11),
+    h char(7) character set utf8mb4, i varbinary(300), j datetime(3), k uuid, l double,
+    m enum('x', 'y'), n blob, o int not null default 7, q varchar(200) compressed, s char(200) character set utf8mb4,
+    key (b), key bo (b, o), unique uo (o, a));
+insert into d (a, b, c, e, f, g, h, i, j, k, l, m, n, q, s) select seq, seq % 7, concat('row ', seq),
+    repeat('t', seq), seq / 3, seq % 2048, concat('c', seq % 10), repeat('b', seq % 300),
+    '2026-01-01 01:02:03.456', '123e4567-e89b-12d3-a456-426655440000', seq / 7, 1 + seq % 2,
+    nullif(repeat('n', seq % 5), ''), repeat('q', seq % 190), concat('s', seq) from seq_1_to_400;
+alter table d drop column c, algorithm=instant;
+checksum table d;
+insert into d (a, b, e) values (500, 1, 'after c');
+update d set f = 9.5, n = 'new' where a between 100 and 110;
+alter table d drop column e, drop column k, algorithm=instant;
+checksum table d;
+select a, b, f, g + 0, h, length(i), j, l, m, n, o, length(q), s from d where a in (1, 105, 400, 500) order by a;
+alter table d add column c int default 3, algorithm=instant;
+insert into d (a, b) values (501, 2);
+checksum table d;
+alter table d drop column g, add column p varchar(5) default 'p', algorithm=instant;
+select c, p, count(*) from d group by c, p;
+checksum table d;
+alter table d drop column c, drop column i, drop column q, algorithm=instant;
+insert into d (a, b, p) values (502, 2, 'x');
+checksum table d;
+alter table d add column c text, drop column l, drop column m;
+alter table d drop column n, drop column s, drop column h;
+update d set c = repeat('long', 100) where a = 7;
+checksum table d;
+select count(*) from d force index (bo) where b = 3 and o = 7;
+alter table d drop column o;
+select count(*) from d force index (bo) where b = 3;
+insert into d (a, b) values (7, 1);
+alter table d drop column b;
+alter table d drop column a;
+checksum table d;
+select * from d order by f, p limit 5;
+alter table d force;
+checksum table d;
+drop table d;
+create table d (a int, b int not null, c varchar(10));
+insert into d values (1, 2, 'x'), (3, 4, 'y');
+alter table d drop column b, algorithm=instant;
+insert into d values (5, 'z');
+select * from d order by a;
+truncate d;
+insert into d values (6, 'w');
+alter table d add column b int default 9, algorithm=instant;
+insert into d values (7, 'v', 1);
+select * from d order by a;
+alter table d drop column c, algorithm=instant, drop column b;
+select * from d order by a;
+drop table d;
+-- Into one that has been emptied, files are written.
+create table d (a int primary key, b int, c varchar(300));
+insert into d values (1, 2, 'x');
+alter table d drop column b, algorithm=instant;
+delete from d;
+insert into d select seq, repeat('load', 60) from seq_1_to_30000;
+checksum table d;
+alter table d drop column c, add key (a);
+select count(*), sum(a) from d;
+drop table d;
+create table d (a int primary key, b int, c int) partition by hash (a) partitions 3;
+insert into d select seq, seq, seq * 2 from seq_1_to_30;
+alter table d drop column b, algorithm=instant;
+insert into d values (31, 62);
+create table d2 (a int primary key, c int);
+insert into d2 values (33, 66);
+alter table d exchange partition p0 with table d2;
+select count(*), sum(a), sum(c) from d;
+select count(*), sum(a), sum(c) from d2;
+alter table d reorganize partition p0, p1, p2 into (partition p0, partition p1, partition p2);
+checksum table d, d2;
+drop table d, d2;
+
+-- Longer texts that are in keys.
+create table w (a varchar(10) primary key, b varchar(20) character set utf8mb4, c varchar(40),
+    d varchar(300), key (b), unique (c), key (c(5), b desc), key (d(20)), key (d));
+insert into w select concat('a', seq), concat('b', seq % 9), concat('c', seq), concat('d', seq % 5) from seq_1_to_200;
+alter table w modify a varchar(30), algorithm=nocopy;
+insert into w values ('a2 and a long end', 'b', 'c', 'd'), ('a2 and a long other', 'b2', null, 'd1');
+insert into w values ('A2 AND A LONG END', 'b', 'c0', 'd');
+alter table w modify b varchar(60) character set utf8mb4, algorithm=nocopy;
+alter table w modify c varchar(200), modify d varchar(500), algorithm=nocopy;
+insert into w values ('z', concat('b2', repeat('x', 50)), concat('c', repeat('y', 150)), repeat('d', 400));
+insert into w values ('y', 'b', concat('c', repeat('Y', 150)), 'd');
+select a from w where a like 'a2%' order by a;
+select count(*) from w force index (b) where b >= 'b2' and b < 'b4';
+select a from w force index (c) where c like 'cy%' order by c;
+select count(*) from w force index (c_2) where c like 'c1%' and b > 'b3';
+select count(*), max(length(d)) from w force index (d) where d like 'd%';
+select a from w force index (d_2) where d > 'd4' order by d;
+alter table w modify b varchar(80) character set utf8mb4;
+alter table w modify a varchar(40) not null, drop column b;
+checksum table w;
+select count(*) from w force index (c_2) where c like 'c1%';
+drop table w;
+
 -- Temporary tables.
 create temporary table m (a int primary key, b int);
 insert into m values (1, 2), (3, 4);
