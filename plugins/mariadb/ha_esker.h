@@ -159,6 +159,7 @@ class ha_esker : public handler {
   enum Fate { kTaken, kGone, kPassed };
   bool has_condition() const { return pushed_idx_cond && pushed_idx_cond_keyno == active_index; }
   int check_condition(Fate *fate);
+  int show_entry();
   int open_share(const char *name);
   int make_codecs();
   int prepare_alter(TABLE *altered, Alter_inplace_info *wanted);

@@ -9,10 +9,26 @@ Item *ha_esker::idx_cond_push(uint index, Item *condition) {
   return nullptr;
 }
 
-// Of the entry whose parts are in `starts_`. The condition looks at the server's first record.
-int ha_esker::check_condition(Fate *fate) {
+// Puts what the entry in `entry_` gives back into the server's first record, for a condition; its
+// parts are in `starts_`, and the key of its row is in `row_key_`. The sign of a zero the row alone
+// knows; of one that has gone nobody will ask.
+int ha_esker::show_entry() {
   const uchar *entry = reinterpret_cast<const uchar *>(entry_.data());
-  keys_[active_index]->restore(entry, starts_, table->record[0]);
+  if (keys_[active_index]->restore(entry, starts_, table->record[0])) return 0;
+  int code = is_locking() ? ESKER_OK : session_->take_moment();
+  if (!code) {
+    code = esker_tx_get(transaction(), share_->keyspace, row_key_.data(), row_key_.size(),
+                        read_flags(), probe_);
+  }
+  if (code) return code == ESKER_NOT_FOUND ? 0 : fail(code);
+  size_t size = 0;
+  const void *row = esker_value_data(probe_, &size);
+  return unpack(table->record[0], row, size);
+}
+
+// The condition looks at the server's first record.
+int ha_esker::check_condition(Fate *fate) {
+  if (const int error = show_entry()) return error;
   // The server would compare with the end of its range, for which a column may be missing that the
   // index does not give back; `bound_` sees to it.
   key_range *const end = end_range;

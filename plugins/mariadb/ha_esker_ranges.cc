@@ -133,7 +133,10 @@ int ha_esker::give(const RangeReader::Found &found) {
     const std::string_view entry(ranges_.entries.data() + found.entry_from, found.entry_length);
     const uchar *key = reinterpret_cast<const uchar *>(entry.data());
     if (!keys_[active_index]->cut(key, entry.size(), &starts_)) return HA_ERR_CRASHED;
-    keys_[active_index]->restore(key, starts_, table->record[0]);
+    if (!keys_[active_index]->restore(key, starts_, table->record[0])) {
+      const int error = get_row(table->record[0]);
+      if (error) return error == HA_ERR_KEY_NOT_FOUND ? HA_ERR_CRASHED : error;
+    }
   } else {
     size_t size = 0;
     const void *row = esker_value_data(ranges_.values[found.value], &size);
@@ -284,7 +287,9 @@ int ha_esker::row_of_entry(range_id_t range, bool *is_wanted) {
   if (fate != kTaken) return 0;
   // What a BKA join asks of an entry, which may concern columns of the tables before.
   if (mrr_funcs.skip_index_tuple) {
-    if (!has_condition()) keys.restore(entry, starts_, table->record[0]);
+    if (!has_condition()) {
+      if (const int error = show_entry()) return error;
+    }
     if (mrr_funcs.skip_index_tuple(mrr_iter, range)) return 0;
   }
   *is_wanted = true;

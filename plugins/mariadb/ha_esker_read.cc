@@ -111,10 +111,7 @@ int ha_esker::take_entry(uchar *record, Fate *fate) {
     if (error || *fate == kPassed) return error;
   }
   const bool may_change = is_locking() || expires_;
-  if (is_index_alone() && !may_change) {
-    keys.restore(bytes(entry_), starts_, record);
-    return 0;
-  }
+  if (is_index_alone() && !may_change && keys.restore(bytes(entry_), starts_, record)) return 0;
   const int error = get_row(record);
   if (error == HA_ERR_KEY_NOT_FOUND) {
     if (!may_change) return HA_ERR_CRASHED;

@@ -78,17 +78,25 @@ const char *KeyCodec::refusal(const Field *field) {
   return nullptr;
 }
 
-// The sign of a float's zero is not in its key, nor is the case of a text. Bytes are.
+// The case of a text is not in its key, unless characters are ordered as numbers; nor are the
+// spaces at the end of a VARCHAR, where they do not count. Of a CHAR they are none of the value.
 bool KeyCodec::is_restorable(const Field *field, uint length) {
   if (length != field->key_length()) return false;
   if (kind_of(field) == kText) {
-    return field->charset() == &my_charset_bin && !dynamic_cast<const Field_blob *>(field);
+    const CHARSET_INFO *collation = field->charset();
+    const bool has_end =
+        !dynamic_cast<const Field_varstring *>(field) || collation->state & MY_CS_NOPAD;
+    return KeyText::gives_back(collation) && has_end && !dynamic_cast<const Field_blob *>(field);
   }
   switch (field->real_type()) {
     case MYSQL_TYPE_NEWDECIMAL:
     case MYSQL_TYPE_TIMESTAMP2:
     case MYSQL_TYPE_DATETIME2:
     case MYSQL_TYPE_TIME2:
+    case MYSQL_TYPE_BIT:
+    case MYSQL_TYPE_FLOAT:
+    case MYSQL_TYPE_DOUBLE:
+    case MYSQL_TYPE_STRING:  // UUID and INET6: no text comes to here
       return true;
     default:
       return is_little_endian(field);
@@ -137,6 +145,8 @@ void KeyCodec::add_part(const KEY_PART_INFO &part) {
   if (made.kind == kText) {
     made.chars_max = part.length / field->charset()->mbmaxlen;
     made.text = std::make_shared<KeyText>(field->charset());
+    made.blob = dynamic_cast<const Field_blob *>(field);
+    made.variable = dynamic_cast<const Field_varstring *>(field);
   } else {
     made.bytes = field->sort_length();
   }
@@ -191,11 +201,11 @@ void KeyCodec::append_part(const Part &part, ptrdiff_t offset, std::string *key)
       key->resize(key->size() + part.bytes);
       uchar *room = reinterpret_cast<uchar *>(&(*key)[key->size() - part.bytes]);
       field->sort_string(room, static_cast<uint>(part.bytes));
-    } else if (const auto *blob = dynamic_cast<const Field_blob *>(field)) {
+    } else if (const Field_blob *blob = part.blob) {
       const uchar *text = blob->get_ptr();
       part.text->append(text ? text : field->ptr, text ? blob->get_length() : 0, part.chars_max,
                         key);
-    } else if (const auto *variable = dynamic_cast<const Field_varstring *>(field)) {
+    } else if (const Field_varstring *variable = part.variable) {
       part.text->append(field->ptr + variable->length_bytes, variable->get_length(),
                         part.chars_max, key);
     } else {
@@ -280,11 +290,13 @@ bool KeyCodec::is_restorable() const {
                      [](const Part &part) { return part.is_restorable; });
 }
 
-void KeyCodec::restore(const uchar *key, const std::vector<size_t> &starts, uchar *record) const {
+bool KeyCodec::restore(const uchar *key, const std::vector<size_t> &starts, uchar *record) const {
+  bool is_done = true;
   for (uint at = 0; at < parts_.size(); at++) {
     if (!parts_[at].is_restorable) continue;
-    restore_part(parts_[at], key + starts[at], starts[at + 1] - starts[at], record);
+    is_done &= restore_part(parts_[at], key + starts[at], starts[at + 1] - starts[at], record);
   }
+  return is_done;
 }
 
 // BINARY and VARBINARY: 00 FF is 00, and 00 00 the end.
@@ -305,30 +317,74 @@ void KeyCodec::restore_bytes(Field *field, const uchar *key, size_t length, ucha
   if (variable->length_bytes > 1) to[1] = static_cast<uchar>(used >> 8);
 }
 
-void KeyCodec::restore_part(const Part &part, const uchar *key, size_t length, uchar *record) {
+namespace {
+
+// The server flips all bits of a negative one, and makes the exponent of a positive one greater by
+// one. A zero has no sign there: false.
+bool restore_float(const uchar *image, size_t length, uchar *to) {
+  const bool is_negative = !(image[0] & 0x80);
+  const uint exponent_one = length == sizeof(float) ? 0x80 : 0x10;
+  uint head = (image[0] << 8 | image[1]) & 0x7fff;
+  if (!is_negative && head < exponent_one) return false;
+  head = is_negative ? ~head : head - exponent_one;
+  for (size_t at = 2; at < length; at++) {
+    to[length - 1 - at] = is_negative ? static_cast<uchar>(~image[at]) : image[at];
+  }
+  to[length - 1] = static_cast<uchar>((head >> 8 & 0x7f) | (is_negative ? 0x80 : 0));
+  to[length - 2] = static_cast<uchar>(head);
+  return true;
+}
+
+}  // namespace
+
+// Text of a character set, which is stored as the server stores it.
+void KeyCodec::restore_text(const Part &part, const uchar *key, size_t length, ptrdiff_t offset) {
+  std::string straight(reinterpret_cast<const char *>(key), length), text;
+  if (part.is_reversed) flip(&straight, 0);
+  part.text->restore(reinterpret_cast<const uchar *>(straight.data()), length, &text);
+  const Moved moved(part.field, offset);
+  part.field->store(text.data(), text.size(), part.field->charset());
+}
+
+bool KeyCodec::restore_part(const Part &part, const uchar *key, size_t length, uchar *record) {
   Field *field = part.field;
   const ptrdiff_t offset = record - field->table->record[0];
   const uchar mask = part.is_reversed ? 0xff : 0;
   if (field->real_maybe_null()) {
     if ((key[0] ^ mask) == 0) {
       field->set_null(offset);
-      return;
+      return true;
     }
     field->set_notnull(offset);
     key++;
     length--;
   }
   if (part.kind == kText) {
-    restore_bytes(field, key, length, mask, record);
-    return;
+    if (field->charset() == &my_charset_bin) {
+      restore_bytes(field, key, length, mask, record);
+    } else {
+      restore_text(part, key, length, offset);
+    }
+    return true;
   }
   uchar *to = field->ptr + offset;
+  const enum_field_types type = field->real_type();
+  if (type == MYSQL_TYPE_FLOAT || type == MYSQL_TYPE_DOUBLE || type == MYSQL_TYPE_BIT) {
+    uchar image[sizeof(double)];
+    for (size_t at = 0; at < length; at++) image[at] = key[at] ^ mask;
+    if (type != MYSQL_TYPE_BIT) return restore_float(image, length, to);
+    // Some of its bits may lie among those that say what is NULL.
+    const Moved moved(field, offset);
+    field->store(reinterpret_cast<const char *>(image), length, &my_charset_bin);
+    return true;
+  }
   const bool is_turned = is_little_endian(field);
   for (size_t at = 0; at < length; at++) {
     uchar byte = key[at] ^ mask;
     if (at == 0 && is_signed(field)) byte ^= 0x80;
     to[is_turned ? length - 1 - at : at] = byte;
   }
+  return true;
 }
 
 size_t KeyCodec::length_max() const {

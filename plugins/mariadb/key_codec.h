@@ -71,8 +71,9 @@ class KeyCodec {
   // Whether all columns can be had back.
   bool is_restorable() const;
 
-  // Gives all restorable columns back to `record`.
-  void restore(const uchar *key, const std::vector<size_t> &starts, uchar *record) const;
+  // Gives all restorable columns back to `record`. False if one of them is zero in floating point,
+  // whose sign the row alone has.
+  bool restore(const uchar *key, const std::vector<size_t> &starts, uchar *record) const;
 
   // More bytes than any key of this index has.
   size_t length_max() const;
@@ -89,6 +90,8 @@ class KeyCodec {
     bool is_reversed;
     bool is_restorable;
     std::shared_ptr<KeyText> text;
+    const Field_blob *blob = nullptr;           // the column, where it is one
+    const Field_varstring *variable = nullptr;  // the same
   };
 
   static Kind kind_of(const Field *field);
@@ -98,7 +101,8 @@ class KeyCodec {
   static size_t skip_part(const Part &part, const uchar *key, size_t length);
   static void restore_bytes(Field *field, const uchar *key, size_t length, uchar mask,
                             uchar *record);
-  static void restore_part(const Part &part, const uchar *key, size_t length, uchar *record);
+  static void restore_text(const Part &part, const uchar *key, size_t length, ptrdiff_t offset);
+  static bool restore_part(const Part &part, const uchar *key, size_t length, uchar *record);
 
   TABLE *table_;
   uint32 number_;

@@ -88,6 +88,17 @@ KeyText::KeyText(CHARSET_INFO *collation) : collation_(collation) {
     }
     levels_.push_back(level);
   }
+  if (gives_back(collation) && collation->mbmaxlen > 1) {
+    uchar one[8];
+    const int length = collation->wc_mb('a', one, one + sizeof one);
+    weight_bytes_ = weights(levels_.front(), one, static_cast<size_t>(length)).size();
+  }
+}
+
+// Where characters are ordered as numbers, their weights are these numbers.
+bool KeyText::gives_back(const CHARSET_INFO *collation) {
+  return collation->state & MY_CS_BINSORT &&
+         (collation->mbmaxlen == 1 || collation->state & MY_CS_UNICODE);
 }
 
 std::string KeyText::weights(const Level &level, const uchar *text, size_t length) const {
@@ -141,6 +152,38 @@ size_t KeyText::skip(const uchar *key, size_t length) const {
     }
   }
   return at;
+}
+
+void KeyText::restore(const uchar *key, size_t length, std::string *text) const {
+  const Level &level = levels_.front();
+  const char *from = reinterpret_cast<const char *>(key);
+  std::string weighed;
+  if (level.is_chunked) {
+    const size_t chunk = level.chunk_bytes(), blank = level.space.size();
+    for (size_t at = 0; at + chunk < length; at += chunk + 1) weighed.append(from + at, chunk);
+    while (weighed.size() >= blank &&
+           !weighed.compare(weighed.size() - blank, blank, level.space)) {
+      weighed.resize(weighed.size() - blank);
+    }
+  } else {
+    for (size_t at = 0; at + 2 < length; at++) {
+      weighed.push_back(from[at]);
+      if (from[at] == 0) at++;
+    }
+  }
+  if (collation_->mbmaxlen == 1) {
+    *text += weighed;
+    return;
+  }
+  for (size_t at = 0; at + weight_bytes_ <= weighed.size(); at += weight_bytes_) {
+    my_wc_t character = 0;
+    for (size_t byte = 0; byte < weight_bytes_; byte++) {
+      character = character << 8 | static_cast<uchar>(weighed[at + byte]);
+    }
+    uchar bytes[8];
+    const int used = collation_->wc_mb(character, bytes, bytes + sizeof bytes);
+    if (used > 0) text->append(reinterpret_cast<char *>(bytes), static_cast<size_t>(used));
+  }
 }
 
 size_t KeyText::length_max(size_t length) const {

@@ -40,6 +40,13 @@ class KeyText {
   // The length of the encoding that `key` begins with, or 0 if there is none.
   size_t skip(const uchar *key, size_t length) const;
 
+  // Whether a text of that collation can be had back from its encoding, but for spaces at its end
+  // where these do not count.
+  static bool gives_back(const CHARSET_INFO *collation);
+
+  // Appends the text of an encoding that `skip` found the end of, if it can be had back.
+  void restore(const uchar *key, size_t length, std::string *text) const;
+
   // No text of so many bytes has a longer encoding.
   size_t length_max(size_t length) const;
 
@@ -56,6 +63,7 @@ class KeyText {
   CHARSET_INFO *collation_;
   bool known_ = true;
   bool is_trimmed_ = false;
+  size_t weight_bytes_ = 1;  // of a character, where texts can be had back
   std::vector<Level> levels_;
 };
 

@@ -43,3 +43,47 @@ table 'id varbinary(40) primary key' '' id "concat(char(seq % 3), seq)"
 table 'id decimal(10,2), p char(3)' "primary key (id, p)," 'id, p' "seq / 3, seq"
 table 'id int' ''
 table 'id int primary key' '' id seq 'partition by hash (id) partitions 3'
+
+# kind TYPE VALUES…: an index over one of that type, alone and among others, and as a primary key.
+kind() {
+    local type=$1 name=k$((number += 1)) at=0 value
+    shift
+    echo "create table $name (id int primary key, v $type, n int, x text, key (v), key (v desc, n)," \
+        "key (n, v), unique key u (v, id));"
+    echo "create table p$name (v $type not null, n int, x text, primary key (v), key (n));"
+    for value in "$@" null "$@"; do
+        echo "insert into $name values ($((at += 1)), $value, $at % 3, repeat('text', $at));"
+        echo "insert ignore into p$name select v, n, x from $name where id = $at and v is not null;"
+    done
+    for value in "$@"; do
+        echo "select v, n from $name where v >= $value order by v, n;"
+        echo "select v, id from $name where v = $value order by id;"
+        echo "select n, v from $name where n < 2 and v <> $value order by n, v desc;"
+        echo "select v, n from $name force index (v_2) where v <= $value and concat('is ', v) <> 'is 1' order by v desc, n, v;"
+        echo "select n, v from p$name where n = 1 and v <= $value order by v;"
+    done
+    echo "select v, count(*), min(n) from $name group by v order by v;"
+    echo "select distinct n, v from $name order by n, v;"
+    echo "select l.v, r.id from $name l join $name r on l.v = r.v and r.id < 5 order by 1, 2;"
+    echo "select v from $name where v in ($1, $2) order by v;"
+    echo "select concat('[', v, ']') from $name where v is not null order by v, id;"
+    echo "update $name set v = $1 where n = 2;" "delete from $name where v = $2;"
+    echo "select v, n from $name order by v, n;" "checksum table $name, p$name;"
+}
+
+for type in float double; do kind "$type" 0e0 -0e0 1 -1 0.1 -123456.5 1e30 1e-30; done
+for type in 'bit(1)' 'bit(9)' 'bit(64)'; do kind "$type" 0 1; done
+kind 'bit(20)' 0 1 255 256 65536 1048575
+texts=("'a'" "'A'" "'a b'" "''" "'ab'" "'ä'" "'abcdefghij'")
+tabbed="'a\\tb'"
+for form in 'latin1 collate latin1_bin' 'utf8mb4 collate utf8mb4_bin' 'utf16 collate utf16_bin'; do
+    kind "char(10) character set $form" "${texts[@]}" "$tabbed"
+    kind "varchar(40) character set $form" "${texts[@]}" "$tabbed" "'ab '"
+done
+# Of a CHAR without padding the server itself compares what is less than a space in two ways.
+for form in 'utf8mb4 collate utf8mb4_nopad_bin' 'latin1 collate latin1_nopad_bin'; do
+    kind "char(10) character set $form" "${texts[@]}"
+    kind "varchar(40) character set $form" "${texts[@]}" "$tabbed" "'ab '"
+done
+kind uuid "'123e4567-e89b-12d3-a456-426655440000'" "'00000000-0000-0000-0000-000000000001'"
+kind inet6 "'::1'" "'ffff::ffff'" "'192.0.2.1'"
