@@ -221,14 +221,17 @@ int ha_esker::enter(THD *thd, thr_lock_type kind, bool writes) {
     writes |= kind >= TL_FIRST_WRITE;
     locks_ = writes ? kExclusive : kind == TL_READ_WITH_SHARED_LOCKS ? kShared : kNone;
     skips_locked_ = is_locking() && table->reginfo.skip_locked;
-    gives_back_ = is_locking() && thd_tx_isolation(thd) <= ISO_READ_COMMITTED;
     looks_first_ = false;
     forget_lock();
     leave_cursor();
     const esker::TableRecord &record = share_->record;
     const bool looks = (!writes || looks_for_rows(thd)) && !alters(thd);
-    return session_->enter(thd, {share_->keyspace, looks, is_locking(),
-                                 record.is_temporary ? 0 : record.changed});
+    const int error = session_->enter(thd, {share_->keyspace, looks, is_locking(),
+                                            record.is_temporary ? 0 : record.changed});
+    if (error) return error;
+    notes_locks_ = is_locking() && session_->reads_latest();
+    gives_back_ = notes_locks_ && thd_tx_isolation(thd) <= ISO_READ_COMMITTED;
+    return 0;
   });
 }
 

@@ -154,9 +154,9 @@ class ha_esker : public handler {
            (gives_row_keys_ || table->s->primary_key == MAX_KEY || !table->part_info);
   }
   uint32 read_flags() const;
-  // What becomes of an entry: it is the next one, its row has gone or is another by now, or the
-  // condition that the server gave does not hold for it.
-  enum Fate { kTaken, kGone, kPassed };
+  // What becomes of an entry: it is the next one, its row has gone or is another by now, which may
+  // lie before this place, or the condition that the server gave does not hold for it.
+  enum Fate { kTaken, kGone, kMovedBack, kPassed };
   bool has_condition() const { return pushed_idx_cond && pushed_idx_cond_keyno == active_index; }
   int check_condition(Fate *fate);
   int show_entry();
@@ -181,9 +181,13 @@ class ha_esker : public handler {
   std::string row_key_of(const uchar *record) const;
   std::string search_key(uint index, const uchar *key, key_part_map parts, bool *is_whole);
 
+  std::string first_key(uint index) const;
   int open_cursor(uint index);
   int new_cursor(uint index);
   int seek_anew(bool is_forward);
+  int end_here(bool is_forward) const;
+  bool looks_again(bool is_forward);
+  void begin_search(const std::string &from);
   void close_cursor();
   void leave_cursor();
   int read_where(uchar *record, const std::string &wanted, ha_rkey_function where);
@@ -196,6 +200,9 @@ class ha_esker : public handler {
     is_unlocked_ = false;
     locked_from_ = locked_to_ = 0;
   }
+  bool has_new_lock() const { return locked_from_ != locked_to_; }
+  void give_back_lock();
+  void note_gone();
   int lock_row();
   int lock_row_now();
   int get_row(uchar *record);
@@ -249,7 +256,9 @@ class ha_esker : public handler {
   bool gives_back_ = false;    // READ COMMITTED: locks of rows that do not match
   bool looks_first_ = false;   // at rows that others have locked, before it waits for them
   bool is_unlocked_ = false;   // the row last read was had so, or the next is to be waited for
-  uint64_t locked_from_ = 0, locked_to_ = 0;  // places of locks about that of the row last read
+  bool notes_locks_ = false;   // locks rows as they are by then: notes about that of the row last read
+  uint64_t locked_from_ = 0, locked_to_ = 0;  // places of locks before and behind it
+  ulonglong relocks_ = 0;                     // of the session, by then
   bool gives_row_keys_ = false;  // each index gives all columns of the primary key back
   bool expires_ = false;  // rows end by themselves: an entry of an index may outlive its row
 
@@ -267,6 +276,9 @@ class ha_esker : public handler {
   std::string must_begin_;  // entries that begin otherwise end the search
   std::string bound_;       // of a range: entries from here on are beyond it; empty for none
   std::string next_bound_;  // of the search that comes
+  std::string begun_at_;    // where a search forward began; empty for none
+  std::string moved_from_;  // the last place whose row may lie before it by now; empty for none
+  bool is_second_ = false;  // looks for such rows
   std::string exact_;       // what the entries begin with that were searched for, if by their key
   uint exact_length_ = 0;   // of the server's form of that key; 0 if it was not by a key
   std::string place_;       // the key of the entry last found, where there is no cursor at it

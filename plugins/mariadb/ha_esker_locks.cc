@@ -15,29 +15,49 @@ void ha_esker::try_semi_consistent_read(bool is_wanted) {
 // The server asks for the row once more then, and gets it locked.
 bool ha_esker::was_semi_consistent_read() { return is_unlocked_; }
 
-// The row last read does not match. What was written since, or locked by a function of the
-// condition, stays locked; a lock that is not given back is held until the transaction ends.
+// The row last read does not match.
 void ha_esker::unlock_row() {
+  if (gives_back_) give_back_lock();
+  forget_lock();
+}
+
+// Of the row last read. What was written since, or locked by a function of the condition, stays
+// locked, as does all if the transaction came to a row since that it had locked, as by another name
+// of the same table: it may be this one. A lock that is not given back is held until the transaction
+// ends.
+void ha_esker::give_back_lock() {
   uint64_t now = 0;
-  if (locked_from_ != locked_to_ && !esker_tx_lock_place(transaction(), &now) &&
-      now == locked_to_) {
+  if (has_new_lock() && session_->relocks() == relocks_ &&
+      !esker_tx_lock_place(transaction(), &now) && now == locked_to_) {
     esker_tx_unlock_since(transaction(), locked_from_);
   }
   forget_lock();
+}
+
+// What the cursor is at has no row any more, or one that is another by now. Who changed it may have
+// done so before the cursor began, and committed since: then it may lie where the search has been.
+void ha_esker::note_gone() {
+  size_t size = 0;
+  const void *key = esker_iter_key(cursor_, &size);
+  const bool is_wanted = has_new_lock() && !begun_at_.empty() && !is_second_ && !skips_locked_;
+  if (is_wanted && !expires_) moved_from_.assign(static_cast<const char *>(key), size);
 }
 
 // Finds the row of `row_key_` under a lock. A code of esker/c.h.
 int ha_esker::lock_row() {
   const void *key = row_key_.data();
   const size_t length = row_key_.size();
-  int code = gives_back_ ? esker_tx_lock_place(transaction(), &locked_from_) : ESKER_OK;
+  int code = notes_locks_ ? esker_tx_lock_place(transaction(), &locked_from_) : ESKER_OK;
   if (code) return code;
   code = locks_ == kExclusive
              ? esker_tx_get_for_update(transaction(), share_->keyspace, key, length, found_)
              : esker_tx_get_for_share(transaction(), share_->keyspace, key, length, found_);
-  if (gives_back_) {
+  if (notes_locks_) {
     const int failure = esker_tx_lock_place(transaction(), &locked_to_);
     if (failure) return failure;
+    const bool is_read = code == ESKER_OK || code == ESKER_NOT_FOUND;
+    if (is_read && !has_new_lock()) session_->relocked();
+    relocks_ = session_->relocks();
   }
   return code;
 }

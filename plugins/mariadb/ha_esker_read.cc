@@ -2,7 +2,9 @@
 //
 // A row that is read to be written, FOR UPDATE or LOCK IN SHARE MODE is locked and then read again.
 // Under READ COMMITTED that is as it is now, and it may have changed since its index entry was
-// read: an entry that is no longer that of its row is passed over.
+// read: an entry that is no longer that of its row is passed over. What became of such rows may lie
+// where a search forward has been. At its end it looks there once more, for rows that the transaction
+// has no lock of: these were not given yet.
 
 #include "ha_esker.h"
 
@@ -60,10 +62,16 @@ int ha_esker::open_cursor(uint index) {
   return code ? fail(code) : 0;
 }
 
+// What all entries of an index begin with.
+std::string ha_esker::first_key(uint index) const {
+  std::string key;
+  codec(index).append_number(&key);
+  return key;
+}
+
 // Answers a code of esker/c.h.
 int ha_esker::new_cursor(uint index) {
-  std::string lower;
-  codec(index).append_number(&lower);
+  const std::string lower = first_key(index);
   const std::string upper = esker::successor(lower);
   int code = is_locking() ? ESKER_OK : session_->take_moment();
   if (!code) {
@@ -115,13 +123,14 @@ int ha_esker::take_entry(uchar *record, Fate *fate) {
   const int error = get_row(record);
   if (error == HA_ERR_KEY_NOT_FOUND) {
     if (!may_change) return HA_ERR_CRASHED;
-    *fate = kGone;
+    *fate = kMovedBack;
     return 0;
   }
   if (error || !may_change) return error;
   std::string key, value;
   split_entry(active_index, record, row_key_, &key, &value);
-  if (key + value != entry_) *fate = kGone;
+  key += value;
+  if (key != entry_) *fate = key < entry_ && key >= begun_at_ ? kMovedBack : kGone;
   return 0;
 }
 
@@ -140,7 +149,7 @@ int ha_esker::take_here(uchar *record, Fate *fate) {
   if (is_locking()) {
     const int error = get_row(record);
     if (error != HA_ERR_KEY_NOT_FOUND) return error;
-    *fate = kGone;
+    *fate = kMovedBack;
     return 0;
   }
   // BLOBs are not copied: the value has to stay until the next read.
@@ -153,36 +162,57 @@ int ha_esker::take_here(uchar *record, Fate *fate) {
   return unpack(record, value, size);
 }
 
+// Whether the cursor is at an entry that the search is not for: an error that says so, or 0.
+int ha_esker::end_here(bool is_forward) const {
+  size_t size = 0;
+  const char *at = chars(esker_iter_key(cursor_, &size));
+  const std::string_view key(at, size);
+  if (key.substr(0, must_begin_.size()) != must_begin_) return HA_ERR_KEY_NOT_FOUND;
+  // What is beyond the range is neither read nor locked.
+  if (is_forward && !bound_.empty() && key >= bound_) return HA_ERR_END_OF_FILE;
+  return is_second_ && key >= moved_from_ ? HA_ERR_END_OF_FILE : 0;
+}
+
+// At the end of a search: whether what moved back meanwhile is still to be looked for.
+bool ha_esker::looks_again(bool is_forward) {
+  if (moved_from_.empty() || is_second_ || !is_forward) return false;
+  is_second_ = true;
+  return true;
+}
+
 // What a move of the cursor came to, or the next entry in that direction that still has its row.
 int ha_esker::take(int code, uchar *record, bool is_forward) {
   for (;;) {
-    if (code == ESKER_NOT_FOUND) return HA_ERR_END_OF_FILE;
-    if (code) return fail(code);
-    if (!must_begin_.empty()) {
-      size_t size = 0;
-      const char *key = chars(esker_iter_key(cursor_, &size));
-      if (size < must_begin_.size() || memcmp(key, must_begin_.data(), must_begin_.size())) {
-        return HA_ERR_KEY_NOT_FOUND;
-      }
-    }
-    // What is beyond the range is neither read nor locked.
-    if (is_forward && !bound_.empty()) {
-      size_t size = 0;
-      const char *key = chars(esker_iter_key(cursor_, &size));
-      if (std::string_view(key, size) >= bound_) return HA_ERR_END_OF_FILE;
+    if (code && code != ESKER_NOT_FOUND) return fail(code);
+    if (const int end = code ? HA_ERR_END_OF_FILE : end_here(is_forward)) {
+      if (!looks_again(is_forward)) return end;
+      close_cursor();
+      code = new_cursor(cursor_index_);
+      if (!code) code = esker_iter_seek(cursor_, begun_at_.data(), begun_at_.size());
+      continue;
     }
     Fate fate = kTaken;
     const int error = take_here(record, &fate);
     const bool is_skipped = skips_locked_ && error == HA_ERR_LOCK_WAIT_TIMEOUT;
-    if ((error || fate == kTaken) && !is_skipped) return error;
-    if (fate == kGone) unlock_row();
+    const bool was_given = is_second_ && !error && !is_unlocked_ && !has_new_lock();
+    if ((error || fate == kTaken) && !is_skipped && !was_given) return error;
+    const bool is_gone = fate == kGone || fate == kMovedBack;
+    if (fate == kMovedBack) note_gone();
+    if (is_gone) give_back_lock();
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
-    if (fate == kGone && is_locking() && session_->reads_latest() && !expires_) {
+    if (is_gone && notes_locks_ && !expires_) {
       code = seek_anew(is_forward);
     } else {
       code = is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_);
     }
   }
+}
+
+// A search forward begins there; "" is another one, which has nowhere to look again.
+void ha_esker::begin_search(const std::string &from) {
+  begun_at_ = from;
+  moved_from_.clear();
+  is_second_ = false;
 }
 
 // On from where the cursor is, among the entries that there are by now: a row that was changed
@@ -215,6 +245,7 @@ int ha_esker::probe(const std::string &key) {
 // come to another row: then it is that one's turn.
 int ha_esker::read_exact(uchar *record, const std::string &key) {
   close_cursor();
+  begin_search({});
   place_ = key;
   cursor_index_ = active_index;
   if (is_rows(active_index)) {
@@ -235,7 +266,7 @@ int ha_esker::read_exact(uchar *record, const std::string &key) {
     is_unlocked_ = looks_first_;
     const int error = take_entry(record, &fate);
     if (fate == kTaken) return or_skipped(error);
-    unlock_row();
+    give_back_lock();
     if (fate == kPassed) return error ? error : HA_ERR_KEY_NOT_FOUND;
     if (!is_locking() || !session_->reads_latest()) return HA_ERR_KEY_NOT_FOUND;
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
@@ -287,12 +318,15 @@ int ha_esker::index_read_map(uchar *record, const uchar *key, key_part_map parts
 
 int ha_esker::read_where(uchar *record, const std::string &wanted, ha_rkey_function where) {
   if (const int error = open_cursor(active_index)) return error;
+  begin_search({});
   switch (where) {
     case HA_READ_KEY_EXACT:
     case HA_READ_KEY_OR_NEXT:
+      begin_search(wanted);
       return take(esker_iter_seek(cursor_, wanted.data(), wanted.size()), record, true);
     case HA_READ_AFTER_KEY: {
       const std::string after = esker::successor(wanted);
+      begin_search(after);
       return take(esker_iter_seek(cursor_, after.data(), after.size()), record, true);
     }
     case HA_READ_BEFORE_KEY:
@@ -374,6 +408,7 @@ int ha_esker::index_first(uchar *record) {
     next_bound_.clear();
     exact_length_ = 0;
     if (const int error = open_cursor(active_index)) return error;
+    begin_search(first_key(active_index));
     return take(esker_iter_seek_to_first(cursor_), record, true);
   });
 }
@@ -384,6 +419,7 @@ int ha_esker::index_last(uchar *record) {
     bound_.clear();
     exact_length_ = 0;
     if (const int error = open_cursor(active_index)) return error;
+    begin_search({});
     return take(esker_iter_seek_to_last(cursor_), record, false);
   });
 }
@@ -407,6 +443,7 @@ int ha_esker::rnd_next(uchar *record) {
     if (!is_at_start_) return step(record, true);
     is_at_start_ = false;
     if (const int error = open_cursor(MAX_KEY)) return error;
+    begin_search(first_key(MAX_KEY));
     return take(esker_iter_seek_to_first(cursor_), record, true);
   });
 }

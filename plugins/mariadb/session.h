@@ -66,6 +66,10 @@ class Session {
   // Has calls that wait for locks end with ESKER_INTERRUPTED; from any thread.
   void interrupt();
 
+  // Goes up with each row that is read under a lock which the transaction had before.
+  ulonglong relocks() const { return relocks_; }
+  void relocked() { relocks_++; }
+
   // Goes up with each write: a cursor from before does not see it.
   ulonglong writes() const { return writes_; }
   void wrote() { writes_++; }
@@ -131,6 +135,7 @@ class Session {
   query_id_t checked_ = 0;        // the last one that checked all files
   int isolation_ = ESKER_SNAPSHOT;
   ulonglong writes_ = 0;
+  ulonglong relocks_ = 0;
   bool is_in_statement_ = false;
   uint64_t statement_ = 0;  // the savepoint it began with
   std::vector<std::shared_ptr<Counter>> counters_;
