@@ -45,6 +45,17 @@ bool has_foreign_keys(const Alter_info &wanted) {
   return false;
 }
 
+// Of MyISAM and Aria. An error where it is asked for and the session is strict; a table that comes
+// from such an engine has it with a warning.
+bool has_other_row_format(const HA_CREATE_INFO &info) {
+  return info.row_type == ROW_TYPE_FIXED || info.row_type == ROW_TYPE_PAGE;
+}
+
+void warn(THD *thd, const char *what) {
+  push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_ILLEGAL_HA_CREATE_OPTION,
+                      ER_THD(thd, ER_ILLEGAL_HA_CREATE_OPTION), "ESKER", what);
+}
+
 int refuse(const char *what) {
   my_error(ER_ILLEGAL_HA_CREATE_OPTION, MYF(0), "ESKER", what);
   return HA_WRONG_CREATE_OPTION;
@@ -63,7 +74,7 @@ handler::Table_flags ha_esker::table_flags() const {
   return HA_BINLOG_ROW_CAPABLE | HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_INDEX_BLOBS |
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_TABLE_SCAN_ON_INDEX | HA_REUSES_FILE_NAMES |
          HA_REQUIRES_KEY_COLUMNS_FOR_DELETE | HA_CAN_SQL_HANDLER | HA_CAN_VIRTUAL_COLUMNS |
-         HA_CRASH_SAFE | HA_CAN_SKIP_LOCKED |
+         HA_CRASH_SAFE | HA_CAN_SKIP_LOCKED | HA_CAN_GEOMETRY |
          // Without it, the server does not ask an index that it reads alone for those columns, and
          // its sorts would take what the record had before.
          (gives_row_keys_ ? HA_PRIMARY_KEY_IN_READ_INDEX : 0);
@@ -97,8 +108,12 @@ int ha_esker::create(const char *name, TABLE *form, HA_CREATE_INFO *info) {
     THD *thd = ha_thd();
     if (has_foreign_keys(thd->lex->alter_info)) {
       if (esker::refuses_foreign_keys(thd)) return refuse("FOREIGN KEY");
-      push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_ILLEGAL_HA_CREATE_OPTION,
-                          ER_THD(thd, ER_ILLEGAL_HA_CREATE_OPTION), "ESKER", "FOREIGN KEY");
+      warn(thd, "FOREIGN KEY");
+    }
+    if (has_other_row_format(*info)) {
+      const bool is_asked = info->used_fields & HA_CREATE_USED_ROW_FORMAT;
+      if (is_asked && thd->is_strict_mode()) return refuse("ROW_FORMAT=FIXED or PAGE");
+      warn(thd, "ROW_FORMAT=FIXED or PAGE");
     }
     std::vector<std::string> indexes;
     for (uint at = 0; at < form->s->keys; at++) indexes.push_back(form->key_info[at].name.str);

@@ -116,6 +116,21 @@ update p set a = a + 100 where a < 10;
 select * from p order by a desc limit 10;
 alter table p coalesce partition 1;
 select count(*), sum(a), sum(b) from p;
+-- Geometry.
+create table geo (a int primary key, g geometry, p point not null, l linestring);
+insert into geo values (1, point(1, 2), point(3, 4), linestring(point(0, 0), point(1, 1)));
+insert into geo values (2, st_geomfromtext('POLYGON((0 0,0 9,9 9,9 0,0 0))'), point(5, 5), null);
+insert into geo values (3, null, point(20, 20), st_geomfromtext('LINESTRING(1 1,2 3,4 5)'));
+insert into geo values (4, null, null, null);
+insert into geo values (5, 'no geometry', point(1, 1), null);
+select a, st_astext(g), st_astext(p), st_length(l) from geo order by a;
+select a from geo where st_within(p, st_geomfromtext('POLYGON((0 0,0 9,9 9,9 0,0 0))')) order by a;
+update geo set g = p where a = 3;
+select a, st_x(p), st_equals(g, p) from geo order by a;
+alter table geo add column q polygon, drop column l;
+checksum table geo;
+delete from geo where st_y(p) > 10;
+select a, st_geometrytype(g) from geo order by a;
 -- Generated columns, temporary tables, checks.
 create table g (a int primary key, b int as (a + 1) virtual, c int as (a * 2) stored, key (c));
 insert into g (a) values (1), (2), (3);
