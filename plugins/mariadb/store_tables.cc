@@ -29,6 +29,8 @@ using Show::Varchar;
 constexpr uint kNameLength = 255;
 constexpr uint kWordLength = 64;
 constexpr uint kTextLength = 4096;
+// The server makes a column of so many characters one without an end, in which no key is cut.
+constexpr uint kKeyLength = 65535;
 
 ST_FIELD_INFO level_columns[] = {
     Column("KEYSPACE", Varchar(kNameLength), NOT_NULL), Column("LEVEL", ULonglong(), NOT_NULL),
@@ -51,13 +53,13 @@ ST_FIELD_INFO transaction_columns[] = {
 ST_FIELD_INFO wait_columns[] = {
     Column("NUMBER", ULonglong(), NOT_NULL), Column("OWNER", Varchar(kNameLength), NULLABLE),
     Column("WAITED_MS", ULonglong(), NOT_NULL), Column("KEYSPACE", Varchar(kNameLength), NULLABLE),
-    Column("LOCK_KEY", Longtext(kTextLength), NULLABLE),
+    Column("LOCK_KEY", Longtext(kKeyLength), NULLABLE),
     Column("HOLDER", ULonglong(), NOT_NULL), CEnd()};
 
 ST_FIELD_INFO lock_columns[] = {
     Column("NUMBER", ULonglong(), NOT_NULL), Column("OWNER", Varchar(kNameLength), NULLABLE),
     Column("KEYSPACE", Varchar(kNameLength), NULLABLE),
-    Column("LOCK_KEY", Longtext(kTextLength), NULLABLE),
+    Column("LOCK_KEY", Longtext(kKeyLength), NULLABLE),
     Column("MODE", Varchar(kWordLength), NOT_NULL), Column("HELD_MS", ULonglong(), NOT_NULL),
     CEnd()};
 
