@@ -1028,6 +1028,12 @@ typedef int (*esker_lock_visitor)(void *state, const esker_lock_stats *told);
 int esker_db_locks(const esker_db *db, uint64_t transaction, esker_lock_visitor visit,
                    void *state);
 
+/* Calls `visit` for each key that the transaction prepared under that id keeps from others, "X" if
+   it writes to it, "S" if it read it to write elsewhere: the first 1024, in order. ESKER_INVALID if
+   none has it. `state` is handed to `visit`, NULL or not. Needs the others. */
+int esker_db_prepared_locks(const esker_db *db, const void *id, size_t id_size,
+                            esker_lock_visitor visit, void *state);
+
 /* Whether a write would wait. */
 #define ESKER_WRITES_OPEN 0
 #define ESKER_WRITES_SLOWED 1  /* For the keyspace's rate: compactions are behind. */

@@ -80,6 +80,7 @@ static void of_databases(void) {
     NO(esker_db_metrics(db, &text));
     NO(esker_db_transactions(db, transaction, NULL));
     NO(esker_db_locks(db, 0, held, NULL));
+    NO(esker_db_prepared_locks(db, S("id"), held, NULL));
     NO(esker_snapshot_new(db, "mine", &taken));
     NO(esker_batch_new(db, &begun));
     NO(esker_tx_begin(db, ESKER_SNAPSHOT, ESKER_LOCKING, 0, NULL, &other));

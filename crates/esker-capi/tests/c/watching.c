@@ -122,6 +122,29 @@ static void locks(esker_db *db, uint64_t holder) {
     REFUSED(esker_db_locks(db, holder, NULL, &seen), ESKER_INVALID, "NULL");
 }
 
+static int claimed(void *given, const esker_lock_stats *told) {
+    CHECK(strcmp(told->keyspace, "default") == 0 && strcmp(told->mode, "X") == 0);
+    CHECK(is(told->key.data, told->key.size, "cargo") && told->held_ms < 3600000);
+    ++*(int *)given;
+    return 0;
+}
+
+static void prepared(esker_db *db, esker_keyspace *ships) {
+    esker_tx *tx;
+    int seen = 0;
+    DO(esker_tx_begin(db, ESKER_SNAPSHOT, ESKER_LOCKING, 0, NULL, &tx));
+    DO(esker_tx_put(tx, ships, S("cargo"), S("tea")));
+    DO(esker_tx_prepare(tx, S("voyage")));
+    esker_tx_free(tx);
+    DO(esker_db_prepared_locks(db, S("voyage"), claimed, &seen));
+    CHECK(seen == 1);
+    REFUSED(esker_db_prepared_locks(db, S("other"), claimed, &seen), ESKER_INVALID, "other");
+    REFUSED(esker_db_prepared_locks(NULL, S("voyage"), claimed, &seen), ESKER_INVALID, "NULL");
+    REFUSED(esker_db_prepared_locks(db, NULL, 6, claimed, &seen), ESKER_INVALID, "NULL");
+    REFUSED(esker_db_prepared_locks(db, S("voyage"), NULL, &seen), ESKER_INVALID, "NULL");
+    DO(esker_db_rollback_prepared(db, S("voyage"), 0));
+}
+
 static void transactions(esker_db *db, esker_keyspace *ships) {
     struct waiting waiting = {0, 0, 0};
     struct lock holder = {NULL, ships}, second = {NULL, ships};
@@ -186,6 +209,7 @@ int main(void) {
     pressure(ships);
     nulls(db);
     transactions(db, ships);
+    prepared(db, ships);
     DO(esker_db_counters(db, count, &first));
     for (round = 0; round < 10; round++)
         CHECK(has(ships, NULL, "anna", "at sea"));

@@ -97,8 +97,9 @@ impl Transaction {
     /// Gives back the locks of keys that were taken since that place, of reads that turned out not
     /// to matter: others may write to those keys from now on, and what was read of them is to be
     /// forgotten. What SQL does with rows that do not match, under READ COMMITTED. Keys that were
-    /// locked before stay so. `false`, and nothing was given back, if the transaction has written
-    /// anything since, or was never there.
+    /// locked before stay so. Under `Snapshot` the commit depends on what was read of them all the
+    /// same, as of whatever was read to be written. `false`, and nothing was given back, if the
+    /// transaction has written anything since, or was never there.
     ///
     /// Errors: `Invalid` of a serializable transaction, whose commit depends on all that it read.
     ///

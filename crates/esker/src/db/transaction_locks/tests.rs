@@ -402,6 +402,43 @@ fn a_lock_that_was_given_back_keeps_nobody_out() {
 }
 
 #[test]
+fn what_a_prepared_transaction_keeps_from_others_is_listed_also_after_a_start() {
+    // Keys that it writes to, and one that it read to write elsewhere; none once it has ended.
+    let (dir, db) = opened();
+    let ships = db.keyspace("ships").unwrap();
+    let mut tx = db.begin_with(locking(Isolation::Snapshot, Duration::ZERO));
+    tx.get_for_update(&db, "captain").unwrap();
+    for number in 0..1100 {
+        tx.put(&ships, format!("ship {number:04}"), "").unwrap();
+    }
+    drop(tx.prepare("sails").unwrap());
+    let all = db.prepared()[0].claim_count;
+    let listed = |db: &Db| {
+        let held = db.prepared_locks("sails").unwrap();
+        assert!(held.iter().all(|lock| lock.held < LONG));
+        let told = held.into_iter().map(|lock| {
+            let key = String::from_utf8(lock.key.unwrap()).unwrap();
+            (lock.keyspace.unwrap(), key, lock.mode)
+        });
+        told.collect::<Vec<_>>()
+    };
+    let before = listed(&db);
+    assert_eq!((all, before.len()), (1101, 1024));
+    let is = |place: usize, keyspace: &str, key: &str, mode| {
+        before[place] == (keyspace.to_owned(), key.to_owned(), mode)
+    };
+    assert!(is(0, "default", "captain", "S"));
+    assert!(is(1, "ships", "ship 0000", "X") && is(1023, "ships", "ship 1022", "X"));
+    drop(ships);
+    db.close().unwrap();
+    let db = Db::open(dir.path()).unwrap();
+    assert_eq!(listed(&db), before);
+    db.rollback_prepared("sails").unwrap();
+    let error = db.prepared_locks("sails").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+#[test]
 fn held_locks_are_listed_also_while_their_owner_waits() {
     // With mode and keyspace; none of one that has ended.
     let (_dir, db) = opened();

@@ -143,6 +143,20 @@ impl PreparedBatch {
         self.keyspaces.iter().copied().collect()
     }
 
+    /// The keys that nobody else may write to, by keyspaces, and whether it writes to them itself;
+    /// ranges of keys are not among them.
+    pub fn claimed_keys(&self) -> impl Iterator<Item = (KeyspaceId, &[u8], bool)> {
+        let mut keyspaces: Vec<_> = self.claims.iter().collect();
+        keyspaces.sort_unstable_by_key(|(id, _)| **id);
+        keyspaces.into_iter().flat_map(|(&keyspace, claims)| {
+            let written = claims.written.keys.iter().map(|key| (key, true));
+            let read = claims.read.keys.iter();
+            let read = read.filter(|key| !claims.written.keys.contains(*key));
+            let all = written.chain(read.map(|key| (key, false)));
+            all.map(move |(key, is_written)| (keyspace, &key[..], is_written))
+        })
+    }
+
     /// How many keys, and ranges of them, nobody else may write to.
     pub fn claim_count(&self) -> usize {
         let claims = self.claims.values();
