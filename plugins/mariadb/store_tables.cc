@@ -28,6 +28,8 @@ using Show::Varchar;
 
 constexpr uint kNameLength = 255;
 constexpr uint kWordLength = 64;
+// "prepared ", and an id of 138 bytes in hexadecimal.
+constexpr uint kOwnerLength = 300;
 constexpr uint kTextLength = 4096;
 // The server makes a column of so many characters one without an end, in which no key is cut.
 constexpr uint kKeyLength = 65535;
@@ -57,7 +59,7 @@ ST_FIELD_INFO wait_columns[] = {
     Column("HOLDER", ULonglong(), NOT_NULL), CEnd()};
 
 ST_FIELD_INFO lock_columns[] = {
-    Column("NUMBER", ULonglong(), NOT_NULL), Column("OWNER", Varchar(kNameLength), NULLABLE),
+    Column("NUMBER", ULonglong(), NOT_NULL), Column("OWNER", Varchar(kOwnerLength), NULLABLE),
     Column("KEYSPACE", Varchar(kNameLength), NULLABLE),
     Column("LOCK_KEY", Longtext(kKeyLength), NULLABLE),
     Column("MODE", Varchar(kWordLength), NOT_NULL), Column("HELD_MS", ULonglong(), NOT_NULL),
@@ -205,6 +207,21 @@ int add_locks(void *state, const esker_tx_stats *told) {
   });
 }
 
+// What is prepared has no number any more; its owner has the XID as ESKER_PREPARED tells it. One that
+// has ended meanwhile has none.
+int add_prepared_locks(void *state, const void *id, size_t length, uint64_t, uint64_t) {
+  return guarded([&] {
+    TABLE *table = static_cast<Filling *>(state)->table;
+    std::string digits = hex_of({id, length});
+    for (char &digit : digits) digit = static_cast<char>(toupper(digit));
+    restore_record(table, s->default_values);
+    store(table->field[0], uint64_t{0});
+    store(table->field[1], "prepared " + digits);
+    const int code = esker_db_prepared_locks(catalog->db(), id, length, add_lock, state);
+    return code && code != ESKER_INVALID ? 1 : 0;
+  });
+}
+
 int fill_transactions(THD *thd, TABLE_LIST *tables, COND *) {
   Filling filling{thd, tables->table};
   return esker_db_transactions(catalog->db(), add_transaction, &filling) ? 1 : 0;
@@ -217,7 +234,8 @@ int fill_waits(THD *thd, TABLE_LIST *tables, COND *) {
 
 int fill_locks(THD *thd, TABLE_LIST *tables, COND *) {
   Filling filling{thd, tables->table};
-  return esker_db_transactions(catalog->db(), add_locks, &filling) ? 1 : 0;
+  if (esker_db_transactions(catalog->db(), add_locks, &filling)) return 1;
+  return esker_db_prepared(catalog->db(), add_prepared_locks, &filling) ? 1 : 0;
 }
 
 int fill_compactions(THD *thd, TABLE_LIST *tables, COND *) {
