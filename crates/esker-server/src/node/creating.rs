@@ -23,7 +23,7 @@ impl Applying {
     /// comes back is to be told to consensus. May be said again.
     ///
     /// Errors: `Invalid` while an older replica of the group is here, and for one that was
-    /// destroyed here; those of the engine.
+    /// destroyed here, or is to be; those of the engine.
     pub fn create(&mut self, create: Create) -> Result<Begin> {
         let member = create.member;
         let is_named = create.first.iter().any(|voter| voter.0 == member.replica);
@@ -37,6 +37,11 @@ impl Applying {
             return Err(Error::invalid(message));
         }
         match self.switches.get(member.group)? {
+            // Consensus would take it for one that is damaged.
+            Some(known) if known.member == member && known.state == State::Purging => {
+                let message = format!("{member} is being destroyed here");
+                return Err(Error::invalid(message));
+            }
             Some(known) if known.member == member && self.may_go_on(&known) => {}
             Some(known) if known.member.replica < member.replica && self.was_never(&known) => {
                 self.drop_keyspaces(known.member)?;

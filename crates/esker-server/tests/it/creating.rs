@@ -6,7 +6,7 @@ use esker::internals::env::sim::SimWorld;
 use esker_raft::{Member, NodeId, ReplicaId};
 use esker_server::node::keyspace_name::group_of;
 use esker_server::node::switch::{State, Switch};
-use esker_server::node::{Ask, Create, Stages, Work};
+use esker_server::node::{Ask, Create, NodeEvent, Stages, Work};
 
 use crate::sole_node::{new_world, now, open_node};
 
@@ -85,6 +85,30 @@ fn a_replica_that_lost_something_gives_way_to_nobody() {
     stages.applying.take(Work::Retire(member(1), why));
     stages.consensus.ask(Ask::Retired(member(1)), now(40));
     assert!(stages.create(create(2), now(40)).is_err());
+}
+
+#[test]
+fn a_replica_that_is_being_destroyed_is_not_begun_again() {
+    // Meta may wish it still, and sees that it is not there; the raft log has no word of it yet.
+    let world = new_world(15);
+    let (mut stages, _) = open_node(&world.env()).unwrap();
+    stages.create(create(1), now(1)).unwrap();
+    assert!(takes_part(&mut stages, member(1)));
+    stages.purge(member(1), now(40)).unwrap();
+    let refused = stages.create(create(1), now(40)).unwrap_err().to_string();
+    assert!(refused.contains("is being destroyed here"), "{refused}");
+    for tick in 41..50 {
+        let events = stages.turn(now(tick), true).events;
+        let damaged = events
+            .iter()
+            .find(|it| matches!(it, NodeEvent::Damaged(..)));
+        assert_eq!(damaged, None);
+        stages.write_log(now(tick)).unwrap();
+        stages.apply(now(tick), 100).unwrap();
+    }
+    assert!(stages.create(create(1), now(60)).is_err());
+    stages.create(create(2), now(61)).unwrap();
+    assert!(takes_part(&mut stages, member(2)));
 }
 
 #[test]
