@@ -98,7 +98,8 @@ fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String>
         there.count() > voters.len() / 2
     };
     let is_whole = members.outgoing.is_empty() || has_majority(&members.outgoing);
-    if is_whole && has_majority(&members.voters) {
+    // As long as one of them is to go on alone all others are held, and elect nobody.
+    if undone.is_none() && is_whole && has_majority(&members.voters) {
         return Err("most of its replicas are there: they elect by themselves".to_owned());
     }
     let voters = survivors.iter().filter(|one| members.votes(*one.0));

@@ -508,6 +508,26 @@ fn one_that_was_to_go_on_and_is_gone_is_given_up_for_another() {
     assert!(waits(&trial, id).contains("no sound replica"));
 }
 
+#[test]
+fn those_that_were_given_up_and_are_back_elect_nobody_by_themselves() {
+    // Both are held until somebody has gone on, and who was to do so is gone.
+    let (mut trial, id, replicas) = partition();
+    let kept = trial.reports.clone();
+    lose(&mut trial, id, &replicas, 1);
+    seconds(&mut trial, 12);
+    let recover = lost(&trial, id);
+    trial.done(Deed::Recover { recover });
+    trial.reports.remove(&replicas[0].1);
+    for (back, last) in [(replicas[1], 8), (replicas[2], 9)] {
+        let (_, node) = back;
+        trial.reports.insert(node, kept[&node].clone());
+        leaderless(&mut trial, id, node, (5, last));
+    }
+    seconds(&mut trial, 12);
+    let recover = lost(&trial, id);
+    assert_eq!((recover.base, recover.node), replicas[2]);
+}
+
 fn leaderless_with(trial: &mut Trial, id: GroupId, (replica, node): (ReplicaId, NodeId)) {
     trial.replica(node, id).expect("it is there").leaderless = Some(Leaderless {
         last_term: 9,
