@@ -599,7 +599,7 @@ found! {
     a_read_that_nobody_cleared_is_found: UnclearedReads ["a stale read"];
     a_write_that_is_acknowledged_when_it_is_asked_for_is_found: AcknowledgesEarly
         ["was acknowledged and is lost"];
-    an_entry_that_is_skipped_is_found: SkipsAnEntry ["replicas of group"];
+    an_entry_that_is_skipped_is_found: SkipsAnEntry ["replicas of group", "counted twice"];
     an_image_that_lacks_a_row_is_found: ShortImages ["is not whole"];
     a_replica_id_used_again_is_found: WipedComesBack
         ["the log lacks entries that this replica acknowledged", "was acknowledged and is lost"];

@@ -20,7 +20,7 @@ use esker_server::meta::ids::META;
 use esker_server::node::replicas::RaftLogHooks;
 use esker_server::node::view::View;
 use esker_server::node::{
-    Answer, Ask, Create, Entry, Fetch, LogPressure, NodeEvent, NodeOptions, Now, Outcome,
+    Answer, Applied, Ask, Create, Entry, Fetch, LogPressure, NodeEvent, NodeOptions, Now, Outcome,
     PageAnswer, PageRequest, Progress, Reply, RequestId, Stages, Wish, Work, identity, open,
 };
 use esker_server::partition::command::{Command, CommandWriter, Stamp};
@@ -91,6 +91,8 @@ pub enum Planted {
     NeverEnds,
     /// Replicas take part from the opening on, whatever became of their group meanwhile.
     NeverHolds,
+    /// Consensus is never told what was applied in a turn in which it was not told at once.
+    ForgetsTheApplied,
 }
 
 const DIR: &str = "/node";
@@ -111,6 +113,8 @@ struct Process {
     brain: Option<Brain>,
     /// Those of whose groups an entry was applied in this life, for a planted mistake.
     begun: BTreeSet<GroupId>,
+    /// What was applied, and consensus has not heard of yet.
+    unheard: BTreeMap<Member, u64>,
 }
 
 /// A committed entry as consensus hands it out: whose, where, and what it does.
@@ -136,6 +140,12 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Whether consensus hears late of what was applied, as it may where threads have the stages:
+    /// who asked has the answer by then, and readers see it. Most nodes of a run are such.
+    fn hears_late(&self, id: NodeId) -> bool {
+        !(self.seed + id.0).is_multiple_of(3)
+    }
+
     /// A node that is told from outside what to have, in a run of that seed.
     pub fn of(seed: u64, planted: Planted) -> Shape {
         Shape {
@@ -269,6 +279,7 @@ impl Node {
             fetching: BTreeMap::new(),
             brain,
             begun: BTreeSet::new(),
+            unheard: BTreeMap::new(),
         });
         self.tell_wishes(tick);
         // A node that holds its replicas for a second after an opening votes in later terms: what
@@ -475,6 +486,9 @@ impl Node {
             reads: std::mem::take(&mut self.served),
             ..Heard::default()
         };
+        if !process.unheard.is_empty() && dice.one_in(2) {
+            process.hear_of_applied(now);
+        }
         let outcome = process.turn(now, is_tick, self.planted, &mut heard.handed_out);
         self.installs += outcome.1;
         let outcome = outcome.0;
@@ -535,15 +549,21 @@ impl Node {
             let answer = view.map(|view| self.serve(&view, &call));
             heard.reads.push(Served { request, answer });
         }
-        let Some(Process { stages, .. }) = &mut self.process else {
+        let Some(process) = &mut self.process else {
             return heard;
         };
         let is_slow = self.planted == Planted::HooksSayYes;
         if dice.one_in(if is_slow { 6 } else { 2 }) {
-            heard.end(stages.write_log(now).err());
+            heard.end(process.stages.write_log(now).err());
         }
         if dice.one_in(2) {
-            let replies = stages.apply(now, 1 + dice.below(12) as usize);
+            let is_late = self.shape.hears_late(self.id) && !dice.one_in(3);
+            let replies = process.apply(now, 1 + dice.below(12) as usize);
+            match (is_late, self.planted) {
+                (false, _) => process.hear_of_applied(now),
+                (true, Planted::ForgetsTheApplied) => process.unheard.clear(),
+                (true, _) => {}
+            }
             let replies = replies.unwrap_or_else(|error| {
                 heard.end(Some(error));
                 Vec::new()
@@ -705,6 +725,27 @@ impl Heard {
 }
 
 impl Process {
+    // What was applied waits until consensus looks for it, as in the shipped shell. Everything else
+    // that it is to be told may overtake that.
+    fn apply(&mut self, now: Now, entries_max: usize) -> esker::Result<Vec<(RequestId, Reply)>> {
+        let Applied { asks, replies, .. } = self.stages.applying.run(entries_max)?;
+        for ask in asks {
+            match ask {
+                Ask::Applied(member, index) => {
+                    self.unheard.insert(member, index);
+                }
+                ask => self.stages.consensus.ask(ask, now),
+            }
+        }
+        Ok(replies)
+    }
+
+    fn hear_of_applied(&mut self, now: Now) {
+        for (member, index) in std::mem::take(&mut self.unheard) {
+            self.stages.consensus.ask(Ask::Applied(member, index), now);
+        }
+    }
+
     fn turn(
         &mut self,
         now: Now,

@@ -97,6 +97,13 @@ impl Plan {
         };
         match planted {
             Planted::WipedComesBack => Plan { wipe: 30, ..plan },
+            // Where all begin anew at once nobody tells them of the terms that there were.
+            Planted::ForgetsTerms => Plan {
+                crash: 100,
+                cut: 40,
+                power_cut: 150,
+                ..plan
+            },
             _ => Plan {
                 crash: 100,
                 cut: 40,

@@ -55,4 +55,6 @@ found! {
     a_read_without_the_partitions_clock_is_found: ForgetsTheClock
         ["is not linearizable", "sees what has ended"];
     a_value_that_never_ends_is_found: NeverEnds ["is not linearizable", "sees what has ended"];
+    what_was_applied_and_is_not_told_is_found: ForgetsTheApplied
+        ["does not become whole", "never answered"];
 }
