@@ -2,7 +2,7 @@
 //!
 //! Reports, directives and numbers are the shipped ones; what the shell has links for is a packet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddrV4;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use esker_raft::{GroupId, NodeId, Status};
 use esker_rpc::message::meta::MetaCall;
 use esker_server::log_lines::Level;
 use esker_server::meta::command::{Deed, NewNode};
-use esker_server::meta::directive::decode_directives;
+use esker_server::meta::directive::{Directive, decode_directives};
 use esker_server::meta::ids::{ClusterId, META};
 use esker_server::meta::report::Report;
 use esker_server::meta::rows::Addresses;
@@ -90,6 +90,21 @@ pub fn new_node(place: u64, nonce: u64) -> NewNode {
     }
 }
 
+/// A mistake of what takes part in recoveries, or destroys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Slip {
+    #[default]
+    Nothing,
+    /// A purge destroys the replica of another partition.
+    PurgesAnother,
+    /// Who is freed takes part with all of its replicas, also those that are lost.
+    FreesAll,
+    /// Replicas that are to be thrown away stay, and take part.
+    KeepsFenced,
+    /// Of logs without a leader the shorter is told to be the longer.
+    TurnsLogsRound,
+}
+
 /// The side of meta of one process.
 pub struct Brain {
     reporter: Reporter,
@@ -113,8 +128,8 @@ pub struct Brain {
     pub stopped: Option<String>,
     /// What it was told to have.
     pub made: Vec<Create>,
-    /// A planted mistake: a purge destroys the replica of another partition.
-    pub purges_another: bool,
+    /// A planted mistake.
+    pub slip: Slip,
     /// What was told of nodes while it led, in the order of time.
     pub lines: Vec<(Level, String)>,
 }
@@ -168,7 +183,7 @@ impl Brain {
             said: Said::default(),
             stopped: None,
             made: Vec::new(),
-            purges_another: false,
+            slip: Slip::Nothing,
             lines: Vec::new(),
         };
         brain.use_knowledge(stages);
@@ -248,7 +263,12 @@ impl Brain {
             }
             Answer::Directives(bytes) => {
                 self.tried = 0;
-                let directives = decode_directives(&bytes).unwrap();
+                let mut directives = decode_directives(&bytes).unwrap();
+                let is_fence = |it: &Directive| matches!(it, Directive::Fence { .. });
+                if self.slip == Slip::KeepsFenced && directives.iter().any(is_fence) {
+                    directives.retain(|it| !is_fence(it));
+                    stages.consensus.ask(Ask::Free(BTreeSet::new()), now);
+                }
                 let drawn = &mut self.drawn;
                 let actions = actions(directives, &statuses(stages), &mut || draw(drawn));
                 self.is_news |= !actions.is_empty();
@@ -275,7 +295,8 @@ impl Brain {
                 let views = stages.replicas.views();
                 let mut others = views.iter().map(|view| view.member);
                 let another = others.find(|other| other.group != member.group);
-                let member = another.filter(|_| self.purges_another).unwrap_or(member);
+                let is_slip = self.slip == Slip::PurgesAnother;
+                let member = another.filter(|_| is_slip).unwrap_or(member);
                 self.stop(stages.purge(member, now).err().and_then(refused));
             }
             Action::Learn(directive) => {
@@ -285,8 +306,11 @@ impl Brain {
                     self.stop(kept.err().and_then(refused));
                 }
             }
-            Action::Free(asked, held) => {
+            Action::Free(asked, mut held) => {
                 if self.reporter.free(asked, held.len()).is_some() {
+                    if self.slip == Slip::FreesAll {
+                        held.clear();
+                    }
                     stages.consensus.ask(Ask::Free(held), now);
                 }
             }
@@ -357,9 +381,15 @@ impl Brain {
             free: 1 << 39,
         };
         let knowledge = (&self.knowledge, space, now.unix_us / 1000);
-        let report = self
+        let mut report = self
             .reporter
             .report(&statuses(stages), &stages.replicas, knowledge);
+        if self.slip == Slip::TurnsLogsRound {
+            let logs = report.replicas.iter_mut();
+            for log in logs.filter_map(|it| it.leaderless.as_mut()) {
+                log.last = u64::MAX - log.last;
+            }
+        }
         self.number += 1;
         self.waits = Some(now.monotonic);
         if self.leading.is_leading() {

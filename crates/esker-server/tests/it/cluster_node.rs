@@ -25,7 +25,7 @@ use esker_server::node::{
 };
 use esker_server::partition::command::{Command, CommandWriter, Stamp};
 
-use crate::cluster_brain::{BRAINS, Brain, CLUSTER, Packet, Said};
+use crate::cluster_brain::{BRAINS, Brain, CLUSTER, Packet, Said, Slip};
 use crate::partition_model::raw;
 use crate::requests::arguments;
 
@@ -91,6 +91,14 @@ pub enum Planted {
     NeverEnds,
     /// Replicas take part from the opening on, whatever became of their group meanwhile.
     NeverHolds,
+    /// Replicas that a recovery has given up take part once their node is freed.
+    FreesAll,
+    /// Replicas that are to be thrown away after a recovery stay, and take part.
+    KeepsFenced,
+    /// Of two replicas that are left the one with the shorter log goes on.
+    TurnsLogsRound,
+    /// Whoever is given up is thrown away before anybody has gone on.
+    FencesEarly,
     /// Consensus is never told what was applied in a turn in which it was not told at once.
     ForgetsTheApplied,
 }
@@ -239,6 +247,17 @@ impl Node {
         self.process.is_some()
     }
 
+    /// A mistake: its replica of a group is destroyed though nobody has said so.
+    pub fn purge_of(&mut self, group: GroupId, tick: u64) {
+        let now = self.now(tick);
+        let Some(process) = &mut self.process else {
+            return;
+        };
+        if let Some(view) = process.stages.replicas.view(group) {
+            process.stages.purge(view.member, now).unwrap();
+        }
+    }
+
     /// Starts the process with what is on the disk.
     pub fn boot(&mut self, tick: u64) {
         self.try_boot(tick).unwrap();
@@ -261,7 +280,13 @@ impl Node {
         assert_eq!(found.loss, None);
         let brain = self.shape.place.map(|place| {
             let mut brain = Brain::new(&stages, &found, place);
-            brain.purges_another = self.planted == Planted::PurgesAnother;
+            brain.slip = match self.planted {
+                Planted::PurgesAnother => Slip::PurgesAnother,
+                Planted::FreesAll => Slip::FreesAll,
+                Planted::KeepsFenced => Slip::KeepsFenced,
+                Planted::TurnsLogsRound => Slip::TurnsLogsRound,
+                _ => Slip::Nothing,
+            };
             if self.id == NodeId(1) && brain.knowledge.nodes.is_empty() {
                 let replica = ReplicaId(1);
                 let member = Member {

@@ -19,4 +19,5 @@ pub mod run;
 mod storms;
 mod clocks;
 mod planted;
-mod recovering;
+pub mod recovering;
+mod recovering_again;

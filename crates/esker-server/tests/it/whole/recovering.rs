@@ -68,6 +68,12 @@ fn run(planted: Planted, seed: u64) -> usize {
     let recoveries = world.state().recoveries.clone();
     let _ticks = become_whole(&mut world);
     read_and_judge(&mut world);
+    all_went_on(&world);
+    recoveries.len()
+}
+
+/// Every partition of which somebody accepted a loss has gone on, and nobody lost is wished.
+pub fn all_went_on(world: &World) {
     let state = world.state();
     for (group, row) in &state.recoveries {
         assert!(row.is_done, "{group} has not gone on: {row:?}");
@@ -75,7 +81,6 @@ fn run(planted: Planted, seed: u64) -> usize {
         let lost = wished.keys().find(|replica| row.is_lost(**replica));
         assert_eq!(lost, None, "{group}: {row:?}");
     }
-    recoveries.len()
 }
 
 // Places of two nodes that have most replicas of some partition, while meta keeps its majority.
@@ -100,7 +105,7 @@ fn draw_lost(world: &mut World) -> Option<Vec<usize>> {
     Some(places.collect())
 }
 
-fn lose(world: &mut World, at: usize, back: u64) {
+pub fn lose(world: &mut World, at: usize, back: u64) {
     let mode = CrashMode::ALL[usize::try_from(world.dice.below(5)).unwrap()];
     let (seed, is_kill) = (world.dice.next_u64(), world.dice.one_in(2));
     let later = world.dice.below(20);
@@ -114,7 +119,7 @@ fn lose(world: &mut World, at: usize, back: u64) {
     world.lose(at);
 }
 
-fn set_apart(world: &mut World, lost: &[usize]) {
+pub fn set_apart(world: &mut World, lost: &[usize]) {
     let all: Vec<NodeId> = world.places.iter().map(|place| place.number).collect();
     let is_lost = |number: &NodeId| lost.iter().any(|at| all[*at] == *number);
     for one in &all {
@@ -141,7 +146,7 @@ fn groups_without_majority(world: &World, lost: &[usize]) -> BTreeSet<GroupId> {
 }
 
 // Somebody accepts these losses; what is none is refused.
-fn accept(world: &mut World, groups: &BTreeSet<GroupId>) {
+pub fn accept(world: &mut World, groups: &BTreeSet<GroupId>) {
     let state = world.state();
     for group in groups {
         let partition = PartitionId::of(*group);
