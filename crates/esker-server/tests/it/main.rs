@@ -14,6 +14,7 @@ mod requests;
 mod sole_node;
 mod rejoining;
 mod creating;
+mod busy_partition;
 mod net;
 mod cluster_brain;
 mod cluster_node;
