@@ -105,7 +105,7 @@ pub enum Verdict {
 
 /// The row behind a call that is done in that second; `None` if the answer cannot be that of this
 /// row.
-fn after(row: Row, call: &Call, now: u32) -> Option<Row> {
+pub fn after(row: Row, call: &Call, now: u32) -> Option<Row> {
     let unknown = call.saw == Saw::Nothing;
     let (register, counter) = (row.register.at(now), row.counter.at(now));
     let (fits, next) = match call.deed {

@@ -7,6 +7,7 @@
 //! once the faults end, everything must become whole.
 
 pub mod linear;
+mod linear_trials;
 pub mod calls;
 pub mod order;
 pub mod plan;
