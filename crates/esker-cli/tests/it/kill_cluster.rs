@@ -1,9 +1,10 @@
-//! Three nodes as processes: one that leads is killed, and the others go on.
+//! Nodes as processes: one that leads is killed, and the others go on; all are, and come back.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 use std::time::{Duration, Instant};
 
+use esker::internals::env::random::Random;
 use esker_rpc::client::{CallSettings, Client, ClientSettings, NewTable, Table};
 use esker_rpc::codec::scalars::Address;
 use serde_json::Value;
@@ -17,9 +18,29 @@ const SOON: Duration = Duration::from_secs(30);
 /// new one. The machine that tests run on may be busy with others.
 const GAP_MAX: Duration = Duration::from_secs(15);
 
+/// Clients that write while all nodes die, and for how long they do before.
+const CLIENTS: u64 = 4;
+const WRITING: Duration = Duration::from_secs(1);
+
+/// Rows that they have written by then at the least: else nothing is proven.
+const ROWS_MIN: u64 = 20;
+
+/// Settings of every node: votes that are soon over, and little memory.
+const SETTINGS: [&str; 8] = [
+    "--set",
+    "election_timeout=500ms",
+    "--set",
+    "heartbeat=100ms",
+    "--set",
+    "memory_limit=16MiB",
+    "--set",
+    "log_segment=1MiB",
+];
+
 /// The cluster of a test, which ends with it.
 struct Cluster<'a> {
     bench: &'a Bench,
+    nodes: u64,
 }
 
 impl Cluster<'_> {
@@ -29,22 +50,10 @@ impl Cluster<'_> {
     }
 
     fn start(&self) -> Vec<Value> {
-        let settings = [
-            "start",
-            "--nodes",
-            "3",
-            "--free-ports",
-            "--json",
-            "--set",
-            "election_timeout=500ms",
-            "--set",
-            "heartbeat=100ms",
-            "--set",
-            "memory_limit=16MiB",
-            "--set",
-            "log_segment=1MiB",
-        ];
-        let rows: Value = serde_json::from_str(&self.command(&settings)).unwrap();
+        let nodes = self.nodes.to_string();
+        let words = ["start", "--nodes", &nodes, "--free-ports", "--json"];
+        let told = self.command(&[&words[..], &SETTINGS[..]].concat());
+        let rows: Value = serde_json::from_str(&told).unwrap();
         rows.as_array().unwrap().clone()
     }
 }
@@ -54,7 +63,7 @@ impl Drop for Cluster<'_> {
         let all = ["cluster", "--dir", "cluster", "stop"];
         let ran = self.bench.run(&all);
         if std::thread::panicking() || ran.code != 0 {
-            for node in 1..=3 {
+            for node in 1..=self.nodes {
                 let log = self.bench.path(&format!("cluster/node{node}.log"));
                 eprintln!("{}", std::fs::read_to_string(log).unwrap_or_default());
             }
@@ -71,6 +80,24 @@ fn block<T>(future: impl Future<Output = T>) -> T {
         .enable_all()
         .build();
     runtime.unwrap().block_on(future)
+}
+
+/// Its connections live in the runtime that it is asked in, so each has one of its own.
+fn client(rows: &[Value]) -> Client {
+    let metas = rows.iter().map(|row| address(row, "meta")).collect();
+    let mut settings = ClientSettings::default();
+    settings.call.timeout = SOON;
+    Client::new(metas, settings)
+}
+
+fn ships() -> NewTable {
+    NewTable {
+        name: "ships".to_owned(),
+        partition_count: 4,
+        replica_count: 3,
+        envs: BTreeMap::new(),
+        success_if_exist: false,
+    }
 }
 
 /// Writes a row until somebody acknowledges it; how long that took.
@@ -105,26 +132,16 @@ async fn check(table: &Table, count: u64) {
 #[test]
 fn a_leader_is_killed_and_what_was_acknowledged_stays() {
     let bench = Bench::new();
-    let cluster = Cluster { bench: &bench };
-    let rows = cluster.start();
-    // Its connections live in the runtime that it is asked in, so each has one of its own.
-    let client = || {
-        let metas = rows.iter().map(|row| address(row, "meta")).collect();
-        let mut settings = ClientSettings::default();
-        settings.call.timeout = SOON;
-        Client::new(metas, settings)
+    let cluster = Cluster {
+        bench: &bench,
+        nodes: 3,
     };
+    let rows = cluster.start();
+    let client = || client(&rows);
     let (written, killed) = block(async {
         let client = client();
-        let new = NewTable {
-            name: "ships".to_owned(),
-            partition_count: 4,
-            replica_count: 3,
-            envs: BTreeMap::new(),
-            success_if_exist: false,
-        };
         let admin = client.admin(SOON);
-        admin.create_table(&new).await.unwrap();
+        admin.create_table(&ships()).await.unwrap();
         let table = client.table("ships").await.unwrap();
         for ship in 0..60 {
             write(&table, ship).await;
@@ -162,4 +179,123 @@ fn a_leader_is_killed_and_what_was_acknowledged_stays() {
         .iter()
         .filter(|row| row["state"] == "running");
     assert_eq!(running.count(), 3, "{shown}");
+}
+
+/// What one client has written until nobody answered it any more.
+struct Written {
+    client: u64,
+    /// Rows of smaller numbers were acknowledged.
+    rows: u64,
+}
+
+fn row_name(client: u64, row: u64) -> String {
+    format!("ship{client}-{row}")
+}
+
+/// Writes rows, and behind each one how many there are, until that is answered no more.
+async fn write_on(table: Table, client: u64) -> Written {
+    let mut rows = 0;
+    loop {
+        let (key, count) = (row_name(client, rows), (rows + 1).to_string());
+        let name = format!("fleet{client}");
+        let row = table.set(key.as_bytes(), b"port", key.as_bytes(), 0).await;
+        let told = table.set(name.as_bytes(), b"count", count.as_bytes(), 0);
+        if row.is_err() || told.await.is_err() {
+            return Written { client, rows };
+        }
+        rows += 1;
+    }
+}
+
+/// Every row that was acknowledged says what it was given, and the one behind them as well, if it
+/// is there.
+async fn compare(table: &Table, written: &Written) {
+    let client = written.client;
+    for row in 0..=written.rows {
+        let key = row_name(client, row);
+        let found = table.get(key.as_bytes(), b"port").await.unwrap();
+        let is_right = found.as_deref() == Some(key.as_bytes());
+        let is_open = row == written.rows && found.is_none();
+        assert!(is_right || is_open, "{key} of {}: {found:?}", written.rows);
+    }
+    let name = format!("fleet{client}");
+    let count = table.get(name.as_bytes(), b"count").await.unwrap();
+    let count = count.map_or(0, |text| String::from_utf8(text).unwrap().parse().unwrap());
+    let bounds = written.rows..=written.rows + 1;
+    assert!(
+        bounds.contains(&count),
+        "{name} has {count}, not {bounds:?}"
+    );
+}
+
+/// All nodes are killed at once while clients write, and come back one after the other.
+fn kill_all(seed: u64) {
+    let bench = Bench::new();
+    let cluster = Cluster {
+        bench: &bench,
+        nodes: 5,
+    };
+    let rows = cluster.start();
+    let mut order: Vec<u64> = (1..=5).collect();
+    let mut dice = Random::new(seed);
+    let mut shuffle = |order: &mut [u64]| {
+        for last in (1..order.len()).rev() {
+            let other = usize::try_from(dice.below(last as u64 + 1)).unwrap();
+            order.swap(last, other);
+        }
+    };
+    shuffle(&mut order);
+    let victims: Vec<String> = order.iter().map(u64::to_string).collect();
+    let kill: Vec<&str> = ["kill"]
+        .into_iter()
+        .chain(victims.iter().map(String::as_str))
+        .collect();
+    let all = std::thread::scope(|threads| {
+        block(async {
+            let client = client(&rows);
+            client.admin(SOON).create_table(&ships()).await.unwrap();
+            let table = client.table("ships").await.unwrap();
+            let table = table.with(CallSettings {
+                timeout: Duration::from_secs(2),
+                resends_writes: false,
+            });
+            let writing: Vec<_> = (0..CLIENTS)
+                .map(|client| tokio::spawn(write_on(table.clone(), client)))
+                .collect();
+            tokio::time::sleep(WRITING).await;
+            let killing = threads.spawn(|| cluster.command(&kill));
+            let mut all = Vec::new();
+            for one in writing {
+                all.push(one.await.unwrap());
+            }
+            killing.join().unwrap();
+            all
+        })
+    });
+    shuffle(&mut order);
+    let counts: Vec<u64> = all.iter().map(|written| written.rows).collect();
+    println!("{counts:?} rows; they come back as {order:?}");
+    assert!(counts.iter().sum::<u64>() > ROWS_MIN, "{counts:?}");
+    for node in order {
+        let words = ["restart", &node.to_string()];
+        cluster.command(&[&words[..], &SETTINGS[..]].concat());
+    }
+    block(async {
+        let table = client(&rows).table("ships").await.unwrap();
+        for written in &all {
+            compare(&table, written).await;
+        }
+        write(&table, 1).await;
+    });
+}
+
+#[test]
+fn all_nodes_are_killed_at_once_and_come_back_in_any_order() {
+    kill_all(7);
+}
+
+#[test]
+#[ignore = "minutes: part of make soak"]
+fn soak_all_nodes_are_killed_at_once_in_any_order() {
+    (100..130).for_each(kill_all);
 }
