@@ -16,10 +16,10 @@ use crate::tool::Bench;
 const SOON: Duration = Duration::from_secs(40);
 
 /// A node that was started by hand, and is killed with the test.
-struct ByHand(Child);
+pub struct ByHand(Child);
 
 impl ByHand {
-    fn start(bench: &Bench, words: &[&str]) -> ByHand {
+    pub fn start(bench: &Bench, words: &[&str]) -> ByHand {
         let any = ["serve", "--json", "--meta-port", "0", "--data-port", "0"];
         let mut command = bench.command(&[&any[..], &QUICK, words].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -34,7 +34,7 @@ impl ByHand {
     }
 
     /// Waits until it ends; its code and its lines. One that does not end is killed.
-    fn ends(mut self) -> (i32, String) {
+    pub fn ends(mut self) -> (i32, String) {
         let mut err = self.0.stderr.take().unwrap();
         let (tell, told) = channel();
         std::thread::spawn(move || {

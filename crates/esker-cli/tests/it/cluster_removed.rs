@@ -1,0 +1,117 @@
+//! The directory of a node that was removed, started by hand as if nothing were.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cluster_commands::{Cluster, QUICK};
+use crate::cluster_identity::ByHand;
+use crate::tool::Ran;
+
+/// Longest that anything takes on a busy machine.
+const SOON: Duration = Duration::from_secs(120);
+
+/// Rows of the test: those of even numbers are removed, the others set anew.
+const SHIPS: u32 = 16;
+
+/// What `kv get` ends with where nothing is.
+const ABSENT: i32 = 3;
+
+/// The node that is removed.
+const GONE: &str = "4";
+
+fn door(row: &Value, name: &str) -> String {
+    row[name].as_str().unwrap().to_owned()
+}
+
+/// A command to those who are there.
+fn run(cluster: &Cluster, metas: &str, words: &[&str]) -> Ran {
+    let mut command = cluster.bench.command(words);
+    command.env("ESKER_META", metas).env("ESKER_TABLE", "ships");
+    cluster.bench.feed_command(command, b"")
+}
+
+/// Runs it until it ends so, or for so long that it never will.
+#[track_caller]
+fn until(cluster: &Cluster, (metas, words): (&str, &[&str]), is_it: impl Fn(&Ran) -> bool) -> Ran {
+    let began = Instant::now();
+    let words = [words, &["--timeout", "20s"]].concat();
+    loop {
+        let ran = run(cluster, metas, &words);
+        if is_it(&ran) {
+            return ran;
+        }
+        assert!(began.elapsed() < SOON, "{words:?}: {ran:?}");
+    }
+}
+
+#[track_caller]
+fn ok(cluster: &Cluster, metas: &str, words: &[&str]) -> Ran {
+    until(cluster, (metas, words), |ran| ran.code == 0)
+}
+
+fn numbers(ran: &Ran) -> Vec<i64> {
+    let nodes = ran.json();
+    let nodes = nodes.as_array().unwrap().iter();
+    nodes.map(|one| one["node"].as_i64().unwrap()).collect()
+}
+
+/// Every row is as it was written last, and those that were removed are not there.
+fn is_of_now(cluster: &Cluster, metas: &str) {
+    for ship in 0..SHIPS {
+        let name = format!("ship{ship}");
+        let words = ["kv", "get", &name, "port"];
+        let answered = |ran: &Ran| [0, ABSENT].contains(&ran.code);
+        let told = until(cluster, (metas, &words), answered);
+        let port = if ship % 2 == 0 { "" } else { "Kiel" };
+        assert_eq!(told.text().trim(), port, "{name}: {told:?}");
+    }
+}
+
+#[test]
+fn the_directory_of_a_removed_node_is_told_so_whenever_it_is_started() {
+    let cluster = Cluster::start("4");
+    let bench = &cluster.bench;
+    let rows = cluster.rows();
+    let three = |name: &str| {
+        let doors: Vec<String> = rows[..3].iter().map(|row| door(row, name)).collect();
+        doors.join(",")
+    };
+    let (metas, peers) = (three("meta"), three("peer"));
+    let words = ["table", "create", "ships", "--partitions", "4"];
+    ok(&cluster, &metas, &words);
+    for ship in 0..SHIPS {
+        let name = format!("ship{ship}");
+        ok(&cluster, &metas, &["kv", "set", &name, "port", "Hamburg"]);
+    }
+    cluster.ok(&["kill", GONE]);
+    ok(&cluster, &metas, &["node", "remove", GONE, "--yes"]);
+    let list = ["node", "list", "--json"];
+    until(&cluster, (&metas, &list), |ran| {
+        ran.code == 0 && numbers(ran) == [1, 2, 3]
+    });
+    // What its rows say is true no more.
+    for ship in 0..SHIPS {
+        let name = format!("ship{ship}");
+        match ship % 2 {
+            0 => ok(&cluster, &metas, &["kv", "del", &name, "port"]),
+            _ => ok(&cluster, &metas, &["kv", "set", &name, "port", "Kiel"]),
+        };
+    }
+    let dir = format!("cluster/node{GONE}");
+    // It knows the others by itself, or is told where they are; and again and again.
+    let alone = ["--dir", &dir, "--peer-port", "0"];
+    let joining = [&alone[..], &["--join", &peers]].concat();
+    for words in [&alone[..], &joining, &joining] {
+        let (code, lines) = ByHand::start(bench, words).ends();
+        assert_eq!(code, 1, "{words:?}: {lines}");
+        let told = format!("node {GONE} was removed: its directory is of no use any more");
+        assert!(lines.contains(&told), "{words:?}: {lines}");
+    }
+    assert_eq!(numbers(&ok(&cluster, &metas, &list)), [1, 2, 3]);
+    is_of_now(&cluster, &metas);
+    // Whoever else is started meanwhile finds nobody of the removed one in its groups.
+    cluster.ok(&[&["restart", "2"], &QUICK[..]].concat());
+    is_of_now(&cluster, &metas);
+    assert_eq!(cluster.states()[..3], ["running"; 3]);
+}
