@@ -86,7 +86,8 @@ soak: ## run the long tests, deeper models, the sanitizers and Miri
 		cargo test -p esker --no-default-features --features "$$kept" --lib --tests --locked; \
 	done
 	ESKER_SEEDS=20000 ESKER_STRESS=20 cargo test -p esker --release --locked --test it -- model threads
-	@# An hour of links that are cut (ESKER_SOAK_SECONDS), in network namespaces, which only root may make.
+	@# An hour of cut links, killed and frozen nodes (ESKER_SOAK_SECONDS), in network namespaces, which
+	@# only root may make.
 	@if [ "$$(id -u)" = 0 ] && command -v ip >/dev/null; then \
 		cargo test -p esker-cli --release --locked --test it -- --ignored --nocapture nemesis::cut_links; \
 	else echo "not run: links cut between network namespaces need root and ip (iproute2)" >&2; fi

@@ -1,4 +1,4 @@
-//! Nodes in network namespaces of their own, between which links are cut one way and both ways.
+//! Links between nodes in network namespaces are cut, while nodes are killed and frozen.
 //!
 //! All addresses are of loopback, as a node demands, and still go over wires: the namespaces have
 //! no such addresses of their own, and are told to route them. A link is cut by the address of a
@@ -115,7 +115,7 @@ fn seconds() -> u64 {
 
 #[test]
 #[ignore = "an hour, and root: make soak runs it where it can"]
-fn links_are_cut_between_namespaces_and_nothing_is_lost() {
+fn links_are_cut_and_nodes_hurt_and_nothing_is_lost() {
     if let Ok(told) = std::env::var(INSIDE) {
         let words: Vec<&str> = told.split(',').collect();
         let net = [words[1], words[2]].map(|word| word.parse().unwrap());
@@ -129,7 +129,7 @@ fn links_are_cut_between_namespaces_and_nothing_is_lost() {
     let all = Namespaces::create()
         .unwrap_or_else(|why| panic!("this needs root, and `ip netns` as of iproute2: {why}"));
     let [x, y] = all.net;
-    let myself = "nemesis::cut_links::links_are_cut_between_namespaces_and_nothing_is_lost";
+    let myself = "nemesis::cut_links::links_are_cut_and_nodes_hurt_and_nothing_is_lost";
     let ran = Command::new("ip")
         .args(["netns", "exec", &all.name(HUB)])
         .arg(std::env::current_exe().unwrap())
@@ -160,6 +160,72 @@ fn draw(chance: &mut Chance) -> (&'static str, Vec<(usize, usize)>) {
     (name[usize::try_from(kind).unwrap()], cut)
 }
 
+/// What becomes of a node while links are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hurt {
+    Nobody,
+    /// Its process ends, and begins again once no link is cut.
+    Killed(usize),
+    /// Its process stands still, and goes on before that or behind it.
+    Frozen(usize),
+}
+
+impl Hurt {
+    fn draw(chance: &mut Chance) -> Hurt {
+        let node = 1 + usize::try_from(chance.below(NODES as u64)).unwrap();
+        match chance.below(3) {
+            0 => Hurt::Nobody,
+            1 => Hurt::Killed(node),
+            _ => Hurt::Frozen(node),
+        }
+    }
+
+    fn begin(self, nodes: &mut Processes) {
+        match self {
+            Hurt::Nobody => {}
+            Hurt::Killed(node) => nodes.kill(node),
+            Hurt::Frozen(node) => nodes.freeze(node),
+        }
+    }
+
+    async fn end(self, mut nodes: Processes) -> Processes {
+        match self {
+            Hurt::Nobody => nodes,
+            Hurt::Frozen(node) => {
+                nodes.thaw(node);
+                nodes
+            }
+            Hurt::Killed(node) => {
+                let begun = tokio::task::spawn_blocking(move || {
+                    nodes.begin(node);
+                    nodes
+                });
+                begun.await.unwrap()
+            }
+        }
+    }
+}
+
+/// What was done, of each kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    rounds: u64,
+    cuts: u64,
+    kills: u64,
+    freezes: u64,
+    both: u64,
+}
+
+impl Counts {
+    fn add(&mut self, is_cut: bool, hurt: Hurt) {
+        self.rounds += 1;
+        self.cuts += u64::from(is_cut);
+        self.kills += u64::from(matches!(hurt, Hurt::Killed(_)));
+        self.freezes += u64::from(matches!(hurt, Hurt::Frozen(_)));
+        self.both += u64::from(is_cut && hurt != Hurt::Nobody);
+    }
+}
+
 fn hold(all: &Namespaces) {
     let prefix = all.prefix.clone();
     let place = Place {
@@ -169,34 +235,60 @@ fn hold(all: &Namespaces) {
             ["ip", "netns", "exec", &name].map(str::to_owned).to_vec()
         }),
     };
-    let nodes = Processes::start(NODES, &["read_promise=500ms"], place);
+    let mut nodes = Processes::start(NODES, &["read_promise=500ms"], place);
     let mut chance = Chance::new(seconds());
     block(async {
         let mut loaded = Loaded::begin(&nodes).await;
         let until = Instant::now() + Duration::from_secs(seconds());
-        let (mut cuts, mut longest) = (0, Duration::ZERO);
+        let (mut counts, mut longest) = (Counts::default(), Duration::ZERO);
         while Instant::now() < until {
             loaded.until_whole().await;
             loaded.registers.turn();
-            let (name, cut) = draw(&mut chance);
-            cut.iter()
-                .for_each(|&(from, to)| all.set_cut(from, to, true));
-            tokio::time::sleep(Duration::from_millis(1000 + chance.below(8000))).await;
-            cut.iter()
-                .for_each(|&(from, to)| all.set_cut(from, to, false));
+            let (name, mut cut) = draw(&mut chance);
+            if chance.below(4) == 0 {
+                cut.clear();
+            }
+            let hurt = Hurt::draw(&mut chance);
+            let set = |is_cut| {
+                cut.iter()
+                    .for_each(|&(from, to)| all.set_cut(from, to, is_cut));
+            };
+            // Either may come first, and be over first.
+            let is_hurt_first = chance.below(2) == 0;
+            match is_hurt_first {
+                true => hurt.begin(&mut nodes),
+                false => set(true),
+            }
+            tokio::time::sleep(Duration::from_millis(chance.below(3000))).await;
+            match is_hurt_first {
+                true => set(true),
+                false => hurt.begin(&mut nodes),
+            }
+            tokio::time::sleep(Duration::from_millis(1000 + chance.below(6000))).await;
+            let thaws_first = matches!(hurt, Hurt::Frozen(_)) && chance.below(2) == 0;
+            if thaws_first {
+                nodes = hurt.end(nodes).await;
+                tokio::time::sleep(Duration::from_millis(chance.below(3000))).await;
+            }
+            set(false);
+            if !thaws_first {
+                tokio::time::sleep(Duration::from_millis(chance.below(1000))).await;
+                nodes = hurt.end(nodes).await;
+            }
             let healed = loaded.began.elapsed();
             loaded.until_written(healed).await;
             let back = loaded.began.elapsed() - healed;
             longest = longest.max(back);
-            cuts += 1;
+            counts.add(!cut.is_empty(), hurt);
             println!(
-                "cut {cuts}, {name}, {} links: writes are back after {back:?}",
+                "{}: {name}, {} links, {hurt:?}: writes are back after {back:?}",
+                counts.rounds,
                 cut.len()
             );
             tokio::time::sleep(Duration::from_millis(500 + chance.below(2000))).await;
         }
         let (rows, judged) = loaded.finish().await;
-        println!("{cuts} cuts: {rows} rows acknowledged, none lost; {judged:?}");
+        println!("{counts:?}: {rows} rows acknowledged, none lost; {judged:?}");
         println!("longest until every partition was written to again: {longest:?}");
         assert!(longest < SOON && rows > 100 && judged.calls > 100);
         assert!(judged.too_hard * 20 <= judged.keys, "{judged:?}");
