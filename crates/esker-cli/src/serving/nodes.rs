@@ -98,8 +98,8 @@ pub fn wait_until_serving(roster: &Roster, numbers: &[u64]) -> Outcome<Vec<u64>>
     }
     if !is_enough {
         remark!(
-            "esker: {running} of {all} nodes run: most of them must before anything is served; \
-             `esker cluster start` starts all"
+            "esker: {running} of {all} nodes run: what has most of its replicas on the others is \
+             not served before these do; `esker cluster start` starts all"
         );
     }
     Ok(left)

@@ -14,6 +14,9 @@ use crate::serving::drawn::draw;
 pub fn recover(env: &Env, settings: &Settings, is_json: bool, accepts_loss: bool) -> Outcome {
     let done = recover_meta(env, settings, (draw(), accepts_loss));
     let found = done.map_err(|StartError(why)| Failure::failed(why))?;
+    for line in &found.faults {
+        remark!("esker: {line}");
+    }
     let mut out = Out::lock();
     match is_json {
         true => out.json(&page(&found))?,
@@ -55,7 +58,8 @@ If most members are lost for ever, the meta service can go on with this one. Wha
 may be in the others alone, and is lost then: tables made, dropped or set, nodes that joined. Rows
 of tables are not touched. Where several members are left, look at each: the one that has most has
 the greatest term, and the greatest entry of that. The others must not run until this one does.
-Nothing was changed: --accept-loss gives up all other replicas of the meta service.
+Nothing was given up: --accept-loss does that, to all other replicas of the meta service. To look
+opens the directory, as a start of the node does: copy one that may be damaged before.
 "
         }
     };
@@ -83,5 +87,6 @@ fn page(found: &MetaFound) -> Value {
         "tables": found.table_count,
         "nodes": found.node_count,
         "accepted": found.is_accepted,
+        "faults": found.faults,
     })
 }

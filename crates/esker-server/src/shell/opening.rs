@@ -155,33 +155,37 @@ pub(crate) fn node_options(settings: &Settings, server: String, instance: u64) -
 
 /// Tells what an opening found.
 fn tell_found(found: &Found, log: &LogLines) {
+    let faults = faults_of(found).into_iter();
+    faults.for_each(|line| log.write(Level::Error, &line));
+    let running = counted(found.running.len(), "replica");
+    let line = format!("opened: {running} here");
+    log.write(Level::Note, &line);
+}
+
+/// What is wrong with what an opening found.
+pub(crate) fn faults_of(found: &Found) -> Vec<String> {
+    let mut lines = Vec::new();
     if let Some(loss) = &found.loss {
         // The engine's advice is for a database that somebody has opened by itself.
         let loss = loss.replace(ADVICE_OF_ENGINE, "");
-        let line = format!(
+        lines.push(format!(
             "the raft log has lost something: {loss}. Replicas that may lack entries take no part \
              any more; each is made anew from the others of its partition, as long as most of \
              those are sound. A partition of which most are lost stays away: bring back the \
              directory of a node as it was, or read what to do in the guide (serving, \"When most \
              replicas are lost\"). Remove nothing here"
-        );
-        log.write(Level::Error, &line);
+        ));
     }
     if found.is_short_of_space {
         let line = "the disk is full: the room that was kept for this opening is used; make some \
                     before the next one";
-        log.write(Level::Error, line);
+        lines.push(line.to_owned());
     }
     for (member, why) in &found.damaged {
         let name = ReplicaName(*member);
-        log.write(
-            Level::Error,
-            &format!("{name} takes no part any more: {why}"),
-        );
+        lines.push(format!("{name} takes no part any more: {why}"));
     }
-    let running = counted(found.running.len(), "replica");
-    let line = format!("opened: {running} here");
-    log.write(Level::Note, &line);
+    lines
 }
 
 /// The first node of a cluster begins with the group of meta, whose only voter it is. May be said

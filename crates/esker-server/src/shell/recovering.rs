@@ -18,7 +18,7 @@ use crate::meta::state::State;
 use crate::node::reserve::RESERVE_BYTES;
 use crate::node::{Found, NodeOptions, Now, Stages, identity};
 use crate::shell::moments::Moments;
-use crate::shell::opening::{load_epoch, load_knowledge, node_options, open_patiently};
+use crate::shell::opening::{faults_of, load_epoch, load_knowledge, node_options, open_patiently};
 use crate::shell::running::StartError;
 use crate::shell::settings::Settings;
 
@@ -48,12 +48,17 @@ pub struct MetaFound {
     pub node_count: usize,
     /// It goes on alone when the node is started.
     pub is_accepted: bool,
+    /// What is wrong with the directory, a sentence each. It was found by the opening, so a later
+    /// one may not find it again.
+    pub faults: Vec<String>,
 }
 
 /// Says what is there, and, if the loss of all others is accepted, has it go on alone from the next
 /// start on. `drawn` is a number that was drawn for this call.
 ///
-/// Errors: why not, and what to do instead; nothing is changed then.
+/// Who only looks opens the directory as well, as a start of the node does.
+///
+/// Errors: why not, what to do instead, and what the opening found; nothing is given up then.
 pub fn recover_meta(
     env: &Env,
     settings: &Settings,
@@ -89,7 +94,11 @@ pub fn recover_meta(
         true => Ok(done),
         false => closed.map(|()| done),
     });
-    done.map_err(StartError)
+    done.map_err(|why| {
+        let faults = faults_of(&found).into_iter();
+        let sentences: Vec<String> = std::iter::once(why).chain(faults).collect();
+        StartError(sentences.join("; "))
+    })
 }
 
 /// Opening a database writes a little, which a full disk has no room for.
@@ -177,6 +186,7 @@ fn settle(
         table_count: open_tables(&state),
         node_count: state.nodes.len(),
         is_accepted: is_accepted || accepts_loss,
+        faults: faults_of(found),
     })
 }
 
