@@ -27,6 +27,10 @@ use crate::meta::ids::{META, ReplicaName};
 /// what a meta service of which one member is away takes longer to have a leader.
 const GREETING_MAX: Duration = Duration::from_secs(2);
 
+/// How long a replica that is held waits for a service that is about to go on: more than it takes.
+/// One that cannot, for its disk is full, say, keeps nobody for longer.
+const COMING_MAX: Duration = Duration::from_secs(60);
+
 /// How long until a replica that is to go, and is still here, is told so again.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -59,7 +63,8 @@ impl fmt::Display for Due {
             Due::Await(epoch) => write!(
                 out,
                 "this node hears of {epoch}, which is about to go on: its own replica of the meta \
-                 service waits for that. If that one is lost for ever first, start this node again"
+                 service waits for that, for {} s at most",
+                COMING_MAX.as_secs()
             ),
             Due::GoOnAlone(member, _) => write!(out, "{} goes on alone", ReplicaName(*member)),
             Due::Free => out.write_str("the replica of the meta service takes part"),
@@ -75,8 +80,8 @@ pub struct Succession {
     /// What others are greeted with, if that was said.
     said: Option<Claim>,
     is_holding: bool,
-    /// The later service that is about to go on and that a replica here was told to wait for.
-    awaited: Epoch,
+    /// The later service that is about to go on and that a replica here waits for, and since when.
+    awaited: (Epoch, Duration),
     /// When it was opened.
     since: Option<Duration>,
     /// When its replica was told last that it goes.
@@ -91,7 +96,7 @@ impl Succession {
             epoch,
             said: None,
             is_holding,
-            awaited: Epoch::default(),
+            awaited: (Epoch::default(), Duration::ZERO),
             since: None,
             purged: None,
         }
@@ -179,11 +184,14 @@ impl Succession {
             due.push(Due::GoOnAlone(member, self.epoch.last));
             return due;
         }
-        if let Some(Claim { epoch, .. }) = coming {
-            if self.is_holding && std::mem::replace(&mut self.awaited, epoch) != epoch {
+        if let Some(Claim { epoch, .. }) = coming.filter(|_| self.is_holding) {
+            if self.awaited.0 != epoch {
+                self.awaited = (epoch, now);
                 due.push(Due::Await(epoch));
             }
-            return due;
+            if now.saturating_sub(self.awaited.1) < COMING_MAX {
+                return due;
+            }
         }
         let mut others = members.nodes.values().filter(|node| **node != self.node);
         let has_waited = now.saturating_sub(since) >= GREETING_MAX;

@@ -228,7 +228,7 @@ fn a_replica_waits_for_a_service_that_is_about_to_go_on_and_does_not_go_for_it()
     let coming = Some(about_to(epoch(1)));
     let due = one.pass(coming, of_before(&meta), |_| true, at(50));
     assert_eq!(due, [Due::Await(epoch(1))]);
-    // However long that takes, and whoever was greeted: the others may know of it as well.
+    // Whoever was greeted: the others may know of it as well.
     assert_eq!(one.pass(coming, of_before(&meta), |_| true, at(9000)), []);
     assert_eq!(one.epoch(), Epoch::default());
     let due = one.pass(
@@ -238,6 +238,14 @@ fn a_replica_waits_for_a_service_that_is_about_to_go_on_and_does_not_go_for_it()
         at(9050),
     );
     assert_eq!(due, [Due::Purge(member(2))]);
+    // One that cannot go on keeps nobody for ever.
+    let mut one = Succession::new(NodeId(2), Epoch::default(), true);
+    one.greet(of_before(&meta));
+    one.pass(coming, of_before(&meta), |_| true, at(50));
+    let due = one.pass(coming, of_before(&meta), |_| true, at(60_049));
+    assert_eq!(due, []);
+    let due = one.pass(coming, of_before(&meta), |_| true, at(60_050));
+    assert_eq!(due, [Due::Free]);
     // One that takes part already does so until then.
     let mut one = Succession::new(NodeId(2), Epoch::default(), false);
     one.greet(of_before(&meta));
