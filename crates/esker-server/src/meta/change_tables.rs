@@ -125,8 +125,10 @@ fn drop_table(
     (dropped_s, reserve_s): (u64, u64),
     touched: &mut Touched,
 ) -> Result {
+    // That it was open, and written to, may be in entries that are lost.
+    let may_have_opened = state.may_have_opened(table);
     change(state, table, touched, |row| {
-        let was_open = row.status == TableStatus::Open;
+        let was_open = row.status == TableStatus::Open || may_have_opened;
         // Nobody has written to one that never opened, and its nodes may wait to be free of it.
         let reserve_s = if was_open {
             reserve_s.min(RESERVE_S_MAX)

@@ -11,7 +11,7 @@ use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
 use crate::meta::command::{Deed, Recover};
 use crate::meta::directive::Directive;
-use crate::meta::ids::META;
+use crate::meta::ids::{META, PartitionId};
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, stranger};
 use crate::meta::report::{Leaderless, ReplicaReport, Report, Role};
@@ -61,10 +61,7 @@ pub fn verdict(state: &State, live: &Live, group: GroupId) -> Verdict {
 fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String> {
     let row = state.partitions.get(&group);
     let row = row.filter(|_| group != META && state.is_settled(group));
-    let row = row.ok_or(
-        "its table is being made, which is open once every partition has had a leader: nothing was \
-         written to it, and `esker table drop` lets go of it",
-    )?;
+    let row = row.ok_or_else(|| why_not_open(state, group))?;
     let undone = state.recoveries.get(&group).filter(|row| !row.is_done);
     if let Some(undone) = undone {
         let base = live.replica(undone.node, group, undone.base);
@@ -129,6 +126,20 @@ fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String>
         missing.join(", ")
     );
     Ok(Verdict::Lost(recover, lost))
+}
+
+/// Why nothing is accepted of a table that is being made.
+fn why_not_open(state: &State, group: GroupId) -> &'static str {
+    match state.may_have_opened(PartitionId::of(group).table) {
+        true => {
+            "its table was being made when the meta service went on without its majority, and is \
+             open as soon as a node has anything of it: ask again in some seconds"
+        }
+        false => {
+            "its table is being made, and open once every partition has had a leader: nothing was \
+             written to it, and `esker table drop` lets go of it"
+        }
+    }
 }
 
 /// How far the one is that is to go on alone. Errors: it cannot, for now.

@@ -7,6 +7,7 @@ use crate::meta::notices::Notices;
 use crate::meta::outcome::{Cause, Outcome};
 use crate::meta::plan::directives;
 use crate::meta::repair::repairs;
+use crate::meta::rows::TableStatus;
 use crate::meta::trial::{Trial, UNIX_MS, group, new_table, report};
 
 /// A table of one partition with three replicas, on five nodes; and where these are.
@@ -691,4 +692,29 @@ fn of_two_recoveries_of_one_number_none_forgets_what_the_other_left_out() {
     let told = directives(&trial.state, &trial.live, &node);
     let destroys = |one: &Directive| matches!(one, Directive::Destroy { .. });
     assert!(!told.iter().any(destroys), "{told:?}");
+}
+
+#[test]
+fn a_table_that_may_have_been_open_is_dropped_as_one_that_was() {
+    let mut trial = Trial::new(3);
+    let Outcome::Table { table } = trial.done(Deed::CreateTable {
+        table: new_table("t", 1, 3),
+    }) else {
+        panic!("a table");
+    };
+    let id = group(table.0, 0);
+    assert!(waits(&trial, id).contains("nothing was written to it"));
+    trial.done(Deed::RecoverMeta { epoch: epoch(1) });
+    assert!(waits(&trial, id).contains("ask again in some seconds"));
+    trial.done(Deed::DropTable {
+        name: "t".into(),
+        reserve_s: 1000,
+        or_absent: false,
+    });
+    let status = trial.state.tables[&table].status;
+    let now_s = UNIX_MS / 1000;
+    assert!(
+        matches!(status, TableStatus::Dropped { was_open: true, ends_s, .. } if ends_s > now_s),
+        "{status:?}"
+    );
 }
