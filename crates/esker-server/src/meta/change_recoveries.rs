@@ -9,7 +9,8 @@ use crate::meta::command::Recover;
 use crate::meta::epoch::Epoch;
 use crate::meta::ids::{META, TableId};
 use crate::meta::limits::{
-    FORGOTTEN_NODES_MAX, FORGOTTEN_REPLICAS_MAX, FORGOTTEN_REVISIONS_MAX, FORGOTTEN_TABLES_MAX,
+    EPOCHS_LEFT_OUT_MAX, FORGOTTEN_NODES_MAX, FORGOTTEN_REPLICAS_MAX, FORGOTTEN_REVISIONS_MAX,
+    FORGOTTEN_TABLES_MAX,
 };
 use crate::meta::outcome::{Cause, Outcome, Refusal};
 use crate::meta::rows::{EpochRow, PartitionRow, RecoveryRow};
@@ -92,16 +93,19 @@ pub(crate) fn recover_meta(
     if epoch <= state.epoch() {
         return Ok(Outcome::Done);
     }
+    // Those between went on elsewhere, as far as anybody here knows, and gave numbers as well.
+    let times = (epoch.number - state.epoch().number).clamp(1, EPOCHS_LEFT_OUT_MAX);
     // Of two that were decided beside one another both leave out what either did not know.
     let beside = state.epochs.get(&epoch.number);
     let beside = beside.map(|row| (row.tables_from, row.nodes_from));
     let cluster = begun(state)?;
     let (table, node) = (cluster.next_table, cluster.next_node);
-    cluster.next_table = TableId(table.0.saturating_add(FORGOTTEN_TABLES_MAX));
-    cluster.next_node = NodeId(node.0 + FORGOTTEN_NODES_MAX);
+    let tables = FORGOTTEN_TABLES_MAX.saturating_mul(u32::try_from(times).unwrap_or(u32::MAX));
+    cluster.next_table = TableId(table.0.saturating_add(tables));
+    cluster.next_node = NodeId(node.0 + times * FORGOTTEN_NODES_MAX);
     // Nodes may have been told more than is known here, and are to be told anew.
-    cluster.tables_revision += FORGOTTEN_REVISIONS_MAX;
-    cluster.nodes_revision += FORGOTTEN_REVISIONS_MAX;
+    cluster.tables_revision += times * FORGOTTEN_REVISIONS_MAX;
+    cluster.nodes_revision += times * FORGOTTEN_REVISIONS_MAX;
     let row = EpochRow {
         epoch,
         decided_ms: unix_ms,
@@ -124,7 +128,7 @@ pub(crate) fn recover_meta(
                     wished: BTreeMap::from([(epoch.base, epoch.node)]),
                 };
             }
-            false => row.replica_max += FORGOTTEN_REPLICAS_MAX,
+            false => row.replica_max += times * FORGOTTEN_REPLICAS_MAX,
         }
         touched.partition(*group);
     }

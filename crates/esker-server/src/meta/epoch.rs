@@ -17,6 +17,11 @@ use crate::meta::limits::EPOCH_BYTES_MAX;
 /// The name of the fact that a node keeps: the latest epoch that it knows of.
 pub const FACT: &str = "epoch";
 
+/// The name of the fact that a node keeps with a replica of meta: the latest epoch that it has
+/// heard of, whether or not that went on. Who goes on instead of that one has a later number, for
+/// it may have given some.
+pub const HEARD: &str = "epoch-heard";
+
 const VERSION: u8 = 1;
 
 fields! {

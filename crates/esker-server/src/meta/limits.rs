@@ -95,6 +95,10 @@ pub const FORGOTTEN_NODES_MAX: u64 = 100;
 /// The same of revisions of what nodes are told.
 pub const FORGOTTEN_REVISIONS_MAX: u64 = 1 << 20;
 
+/// So many times as much is left out at the most, where one or several went on elsewhere that
+/// nobody here knows any more than the number of.
+pub const EPOCHS_LEFT_OUT_MAX: u64 = 16;
+
 /// Replicas of the meta group that are wished once there are nodes for them.
 pub const META_REPLICAS: u32 = 3;
 

@@ -8,7 +8,8 @@
 //!
 //! Until another entry has the epoch as well, that node says that its service is *about to* go on,
 //! and nobody lets go of anything for that: if its disk is lost in those moments, what others have
-//! is all that there is. A replica that is held stays so meanwhile.
+//! is all that there is. A replica that is held stays so meanwhile. So says any other node, too,
+//! that neither has a replica of the later service nor has heard its leader just now.
 //!
 //! A replica of meta is held when its node is opened, as those of tables are: two that come back
 //! would elect one of them before they have heard of the third, which went on without them. Nobody
@@ -63,7 +64,7 @@ impl fmt::Display for Due {
             Due::Await(epoch) => write!(
                 out,
                 "this node hears of {epoch}, which is about to go on: its own replica of the meta \
-                 service waits for that, for {} s at most",
+                 service waits for that, for {} s at most, if it does not take part yet",
                 COMING_MAX.as_secs()
             ),
             Due::GoOnAlone(member, _) => write!(out, "{} goes on alone", ReplicaName(*member)),
@@ -116,7 +117,7 @@ impl Succession {
     /// replica is here that is to go first. `known` is the epoch that the rows of the replica have.
     pub fn greet(&mut self, (meta, known): (Option<&Status>, Epoch)) {
         let goes_first = meta.is_some_and(|status| self.epoch.is_lost(meta_member(status)));
-        let claim = self.claim(meta.map(meta_member), known);
+        let claim = self.claim(meta.map(meta_member), known, false);
         self.said = (!goes_first).then_some(claim);
     }
 
@@ -125,23 +126,23 @@ impl Succession {
         self.said.unwrap_or_default()
     }
 
-    /// What it says of its epoch. Only the node on which the service goes on can be the first to
-    /// know that it has: all others have heard that it did.
-    fn claim(&self, here: Option<Member>, known: Epoch) -> Claim {
+    /// What it says of its epoch: that it has gone on, if somebody who has it is here or answers.
+    /// What was so once costs nobody a copy that may be the last one.
+    fn claim(&self, here: Option<Member>, known: Epoch, is_led: bool) -> Claim {
         let epoch = self.epoch;
         let is_later = here.is_some_and(|here| here.replica > epoch.last);
         Claim {
             epoch,
-            has_gone_on: !self.is_base() || known >= epoch || is_later,
+            has_gone_on: is_led || known >= epoch || is_later,
         }
     }
 
     /// What is due on a node with such a replica of meta, whose rows have the epoch `known`.
-    /// `later` is what a node has said of a later epoch; `is_up` says which nodes were greeted, and
-    /// say the same epoch.
+    /// `later` is what a node has said of a later epoch, and whether the leader of this one has
+    /// answered lately; `is_up` says which nodes were greeted, and say the same epoch.
     pub fn pass(
         &mut self,
-        later: Option<Claim>,
+        (later, is_led): (Option<Claim>, bool),
         (meta, known): (Option<&Status>, Epoch),
         is_up: impl Fn(NodeId) -> bool,
         now: Duration,
@@ -171,7 +172,7 @@ impl Succession {
             due.push(Due::Keep(later));
             return due;
         }
-        let claim = self.claim(here, known);
+        let claim = self.claim(here, known, is_led);
         if self.said.replace(claim) != Some(claim) {
             due.push(Due::Say(claim));
         }
@@ -179,19 +180,17 @@ impl Succession {
             return due;
         };
         let members = &status.configuration;
+        if let Some(Claim { epoch, .. }) = coming.filter(|it| it.epoch != self.awaited.0) {
+            self.awaited = (epoch, now);
+            due.push(Due::Await(epoch));
+        }
         let goes_on = (self.epoch.node, self.epoch.base) == (self.node, member.replica);
         if goes_on && (members.replica_max < self.epoch.last.0 || status.is_going_alone) {
             due.push(Due::GoOnAlone(member, self.epoch.last));
             return due;
         }
-        if let Some(Claim { epoch, .. }) = coming.filter(|_| self.is_holding) {
-            if self.awaited.0 != epoch {
-                self.awaited = (epoch, now);
-                due.push(Due::Await(epoch));
-            }
-            if now.saturating_sub(self.awaited.1) < COMING_MAX {
-                return due;
-            }
+        if coming.is_some() && now.saturating_sub(self.awaited.1) < COMING_MAX {
+            return due;
         }
         let mut others = members.nodes.values().filter(|node| **node != self.node);
         let has_waited = now.saturating_sub(since) >= GREETING_MAX;

@@ -55,6 +55,8 @@ pub(crate) struct Brain {
     /// How often a report found nobody.
     tried: usize,
     is_reporting: bool,
+    /// A leader of meta has answered a report, in this life.
+    was_answered: bool,
     /// Something has happened of which meta should hear.
     is_news: bool,
     /// What it was told to do last.
@@ -89,6 +91,7 @@ impl Brain {
             hint: None,
             tried: 0,
             is_reporting: false,
+            was_answered: false,
             is_news: true,
             repeats: Repeats::default(),
             reported: None,
@@ -174,6 +177,7 @@ impl Brain {
         statuses: impl FnOnce() -> Statuses,
     ) -> Vec<Ask> {
         self.is_reporting = false;
+        self.was_answered = true;
         self.tried = 0;
         if let Some(line) = self.around.known.meta.answered() {
             self.around.log.write(Level::Note, &line);
@@ -221,7 +225,9 @@ impl Brain {
         gone_on.for_each(|it| self.leading.go_on(it.epoch, false));
         let is_up = |node: NodeId| links.is_up(node.0);
         let meta = (meta, self.state().epoch());
-        let due = self.succession.pass(later, meta, is_up, now.monotonic);
+        let is_led = self.was_answered && !self.around.known.meta.is_away();
+        let told = (later, is_led);
+        let due = self.succession.pass(told, meta, is_up, now.monotonic);
         due.into_iter().filter_map(|due| self.settle(due)).collect()
     }
 
@@ -236,10 +242,7 @@ impl Brain {
                 self.around.links.set_claim(claim);
                 return None;
             }
-            Due::Await(_) => {
-                self.around.log.write(Level::Warning, &due.to_string());
-                return None;
-            }
+            Due::Await(epoch) => Order::Keep(epoch::HEARD, epoch.encode()),
             Due::GoOnAlone(member, last) => return Some(Ask::GoOnAlone(member, last)),
             Due::Free => {
                 let views = self.around.replicas.views().into_iter();

@@ -206,7 +206,7 @@ pub(crate) fn have_meta(stages: &mut Stages, env: &Env) -> Result<(), String> {
 pub(crate) fn succession(stages: &mut Stages) -> Result<Succession, String> {
     let meta = stages.consensus.status(META);
     stages.hold(META);
-    let epoch = load_epoch(stages)?;
+    let epoch = load_epoch(stages, epoch::FACT)?;
     let mut succession = Succession::new(stages.identity.node, epoch, meta.is_some());
     let rows = stages.replicas.view(META).and_then(|view| view.meta());
     let known = rows.map_or(Epoch::default(), |rows| rows.epoch());
@@ -214,9 +214,9 @@ pub(crate) fn succession(stages: &mut Stages) -> Result<Succession, String> {
     Ok(succession)
 }
 
-/// The latest epoch that the node has kept.
-pub(crate) fn load_epoch(stages: &Stages) -> Result<Epoch, String> {
-    let fact = stages.applying.own_rows().fact(epoch::FACT);
+/// The latest epoch that the node has kept, or has heard of: as the name of the fact says.
+pub(crate) fn load_epoch(stages: &Stages, name: &str) -> Result<Epoch, String> {
+    let fact = stages.applying.own_rows().fact(name);
     let fact = fact.map_err(|error| error.to_string())?;
     let kept = fact.map_or(Ok(Epoch::default()), |bytes| Epoch::decode(&bytes));
     kept.map_err(|error| format!("which meta service there is cannot be read: {error}"))

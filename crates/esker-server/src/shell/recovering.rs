@@ -13,7 +13,7 @@ use tokio::runtime::Builder;
 
 use crate::meta::epoch::{self, Epoch};
 use crate::meta::ids::META;
-use crate::meta::limits::FORGOTTEN_REPLICAS_MAX;
+use crate::meta::limits::{EPOCHS_LEFT_OUT_MAX, FORGOTTEN_REPLICAS_MAX};
 use crate::meta::state::State;
 use crate::node::reserve::RESERVE_BYTES;
 use crate::node::{Found, NodeOptions, Now, Stages, identity};
@@ -153,7 +153,9 @@ fn settle(
     let status = sound(stages, found)?;
     let replica = status.replica;
     let members = &status.configuration;
-    let known = load_epoch(stages)?;
+    let known = load_epoch(stages, epoch::FACT)?;
+    // Whoever was about to go on may have, and have given numbers.
+    let latest = load_epoch(stages, epoch::HEARD)?.number.max(known.number);
     let is_accepted =
         (known.node, known.base) == (node, replica) && members.replica_max < known.last.0;
     if members.nodes.len() == 1 && !is_accepted {
@@ -164,12 +166,13 @@ fn settle(
         ));
     }
     if accepts_loss && !is_accepted {
+        let times = (latest + 1 - known.number).min(EPOCHS_LEFT_OUT_MAX);
         let epoch = Epoch {
-            number: known.number + 1,
+            number: latest + 1,
             drawn,
             base: replica,
             node,
-            last: ReplicaId(members.replica_max + FORGOTTEN_REPLICAS_MAX),
+            last: ReplicaId(members.replica_max + times * FORGOTTEN_REPLICAS_MAX),
         };
         let kept = stages.applying.own_rows();
         let kept = kept.keep_fact(epoch::FACT, &epoch.encode());

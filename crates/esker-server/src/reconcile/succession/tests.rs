@@ -71,35 +71,56 @@ fn a_replica_of_meta_takes_part_once_all_were_greeted_or_have_not_answered_for_l
     let none = Epoch::default();
     let meta = status(2, 3);
     let mut one = Succession::new(NodeId(2), none, true);
-    let first = one.pass(None, of_before(&meta), |node| node == NodeId(3), at(7000));
+    let first = one.pass(
+        (None, true),
+        of_before(&meta),
+        |node| node == NodeId(3),
+        at(7000),
+    );
     assert_eq!(first, [Due::Say(Claim::default())]);
     assert_eq!(
-        one.pass(None, of_before(&meta), |_| true, at(7050)),
+        one.pass((None, true), of_before(&meta), |_| true, at(7050)),
         [Due::Free]
     );
-    assert_eq!(one.pass(None, of_before(&meta), |_| true, at(7100)), []);
+    assert_eq!(
+        one.pass((None, true), of_before(&meta), |_| true, at(7100)),
+        []
+    );
     // It has never heard of one of them.
     let mut one = Succession::new(NodeId(2), none, true);
-    one.pass(None, of_before(&meta), |_| false, at(7000));
+    one.pass((None, true), of_before(&meta), |_| false, at(7000));
     let up = |node| node == NodeId(1);
-    assert_eq!(one.pass(None, of_before(&meta), up, at(8999)), []);
-    assert_eq!(one.pass(None, of_before(&meta), up, at(9000)), [Due::Free]);
+    assert_eq!(one.pass((None, true), of_before(&meta), up, at(8999)), []);
+    assert_eq!(
+        one.pass((None, true), of_before(&meta), up, at(9000)),
+        [Due::Free]
+    );
 }
 
 #[test]
 fn who_hears_of_a_later_meta_service_says_so_when_its_own_replica_is_gone() {
     let meta = status(2, 3);
     let mut one = Succession::new(NodeId(2), Epoch::default(), true);
-    one.pass(None, of_before(&meta), |_| false, at(0));
-    let due = one.pass(Some(gone_on(epoch(1))), of_before(&meta), |_| true, at(50));
+    one.pass((None, true), of_before(&meta), |_| false, at(0));
+    let due = one.pass(
+        (Some(gone_on(epoch(1))), true),
+        of_before(&meta),
+        |_| true,
+        at(50),
+    );
     assert_eq!(due, [Due::Purge(member(2))]);
     // Neither freed nor said, whoever was greeted meanwhile and however long it takes.
     assert_eq!(
-        one.pass(Some(gone_on(epoch(1))), of_before(&meta), |_| true, at(100)),
+        one.pass(
+            (Some(gone_on(epoch(1))), true),
+            of_before(&meta),
+            |_| true,
+            at(100)
+        ),
         []
     );
     let due = one.pass(
-        Some(gone_on(epoch(1))),
+        (Some(gone_on(epoch(1))), true),
         of_before(&meta),
         |_| true,
         at(4000),
@@ -110,15 +131,25 @@ fn who_hears_of_a_later_meta_service_says_so_when_its_own_replica_is_gone() {
         Epoch::default(),
         "a crash now leaves it as it was"
     );
-    let due = one.pass(Some(gone_on(epoch(1))), nothing(), |_| true, at(4050));
+    let due = one.pass(
+        (Some(gone_on(epoch(1))), true),
+        nothing(),
+        |_| true,
+        at(4050),
+    );
     assert_eq!(due, [Due::Keep(epoch(1))], "not said before it is kept");
-    let due = one.pass(Some(gone_on(epoch(1))), nothing(), |_| true, at(4100));
+    let due = one.pass(
+        (Some(gone_on(epoch(1))), true),
+        nothing(),
+        |_| true,
+        at(4100),
+    );
     assert_eq!(due, [Due::Say(gone_on(epoch(1)))]);
     // What is said again, and an earlier one, is no news; a replica of the later one stays.
     let later = status(101, 101);
     assert_eq!(
         one.pass(
-            Some(gone_on(epoch(1))),
+            (Some(gone_on(epoch(1))), true),
             of_before(&later),
             |_| true,
             at(5000)
@@ -132,10 +163,10 @@ fn who_hears_of_a_later_meta_service_says_so_when_its_own_replica_is_gone() {
 fn one_that_was_killed_before_its_replica_was_gone_lets_go_of_it_when_it_is_opened() {
     let meta = status(3, 3);
     let mut one = Succession::new(NodeId(3), epoch(1), true);
-    let due = one.pass(None, of_before(&meta), |_| true, at(0));
+    let due = one.pass((None, true), of_before(&meta), |_| true, at(0));
     assert_eq!(due, [Due::Purge(member(3))]);
     assert_eq!(
-        one.pass(None, nothing(), |_| true, at(50)),
+        one.pass((None, true), nothing(), |_| true, at(50)),
         [Due::Say(gone_on(epoch(1)))]
     );
 }
@@ -144,24 +175,29 @@ fn one_that_was_killed_before_its_replica_was_gone_lets_go_of_it_when_it_is_open
 fn the_one_that_goes_on_is_told_until_an_entry_says_so() {
     let mut one = Succession::new(NodeId(1), epoch(1), true);
     let goes_on = Due::GoOnAlone(member(1), ReplicaId(100));
-    let due = one.pass(None, of_before(&status(1, 3)), |_| false, at(0));
+    let due = one.pass((None, false), of_before(&status(1, 3)), |_| false, at(0));
     assert_eq!(due, [Due::Say(about_to(epoch(1))), goes_on]);
     // The others are forgotten, and no entry says so.
     let mut meta = status(1, 100);
     meta.is_going_alone = true;
     assert_eq!(
-        one.pass(None, of_before(&meta), |_| false, at(9000)),
+        one.pass((None, false), of_before(&meta), |_| false, at(9000)),
         [goes_on]
     );
     meta.is_going_alone = false;
     meta.configuration.nodes.retain(|id, _| id.0 == 1);
     assert_eq!(
-        one.pass(None, of_before(&meta), |_| false, at(9050)),
+        one.pass((None, false), of_before(&meta), |_| false, at(9050)),
         [Due::Free]
     );
     // Another one was recovered beside it, and holds.
     let beside = beside();
-    let due = one.pass(Some(gone_on(beside)), of_before(&meta), |_| false, at(9100));
+    let due = one.pass(
+        (Some(gone_on(beside)), true),
+        of_before(&meta),
+        |_| false,
+        at(9100),
+    );
     assert_eq!(due, [Due::Purge(member(1))]);
 }
 
@@ -172,11 +208,19 @@ fn what_a_meta_service_that_yields_had_made_goes_as_well() {
     let mut one = Succession::new(NodeId(4), epoch(1), false);
     one.greet(of_before(&meta));
     assert_eq!(one.said(), gone_on(epoch(1)));
-    assert_eq!(one.pass(None, of_before(&meta), |_| true, at(0)), []);
+    assert_eq!(
+        one.pass((None, true), of_before(&meta), |_| true, at(0)),
+        []
+    );
     let beside = beside();
-    let due = one.pass(Some(gone_on(beside)), of_before(&meta), |_| true, at(50));
+    let due = one.pass(
+        (Some(gone_on(beside)), true),
+        of_before(&meta),
+        |_| true,
+        at(50),
+    );
     assert_eq!(due, [Due::Purge(member(101))]);
-    let due = one.pass(Some(gone_on(beside)), nothing(), |_| true, at(100));
+    let due = one.pass((Some(gone_on(beside)), true), nothing(), |_| true, at(100));
     assert_eq!(due, [Due::Keep(beside)]);
 }
 
@@ -189,7 +233,8 @@ fn a_node_greets_with_what_it_knows_from_the_beginning() {
     };
     assert_eq!(said(2, of_before(&status(3, 3))), Claim::default());
     assert_eq!(said(2, of_before(&status(101, 101))), gone_on(epoch(1)));
-    assert_eq!(said(2, nothing()), gone_on(epoch(1)));
+    // What it has heard once is no more than that, before somebody who has it answers.
+    assert_eq!(said(2, nothing()), about_to(epoch(1)));
     // The one on which it goes on knows by its rows whether it did, or by what it made of itself.
     let base = status(1, 3);
     assert_eq!(said(1, of_before(&base)), about_to(epoch(1)));
@@ -206,17 +251,17 @@ fn the_one_that_goes_on_says_so_once_its_rows_do() {
     let before = status(1, 3);
     one.greet(of_before(&before));
     let goes_on = Due::GoOnAlone(member(1), ReplicaId(100));
-    let due = one.pass(None, of_before(&before), |_| false, at(0));
+    let due = one.pass((None, false), of_before(&before), |_| false, at(0));
     assert_eq!(due, [goes_on]);
     let mut alone = status(1, 100);
     alone.configuration.nodes.retain(|id, _| id.0 == 1);
-    let due = one.pass(None, of_before(&alone), |_| false, at(50));
+    let due = one.pass((None, false), of_before(&alone), |_| false, at(50));
     assert_eq!(
         due,
         [Due::Free],
         "an entry says that it is alone, and none says why"
     );
-    let due = one.pass(None, (Some(&alone), epoch(1)), |_| false, at(100));
+    let due = one.pass((None, false), (Some(&alone), epoch(1)), |_| false, at(100));
     assert_eq!(due, [Due::Say(gone_on(epoch(1)))]);
 }
 
@@ -226,13 +271,16 @@ fn a_replica_waits_for_a_service_that_is_about_to_go_on_and_does_not_go_for_it()
     let mut one = Succession::new(NodeId(2), Epoch::default(), true);
     one.greet(of_before(&meta));
     let coming = Some(about_to(epoch(1)));
-    let due = one.pass(coming, of_before(&meta), |_| true, at(50));
+    let due = one.pass((coming, false), of_before(&meta), |_| true, at(50));
     assert_eq!(due, [Due::Await(epoch(1))]);
     // Whoever was greeted: the others may know of it as well.
-    assert_eq!(one.pass(coming, of_before(&meta), |_| true, at(9000)), []);
+    assert_eq!(
+        one.pass((coming, false), of_before(&meta), |_| true, at(9000)),
+        []
+    );
     assert_eq!(one.epoch(), Epoch::default());
     let due = one.pass(
-        Some(gone_on(epoch(1))),
+        (Some(gone_on(epoch(1))), true),
         of_before(&meta),
         |_| true,
         at(9050),
@@ -241,19 +289,36 @@ fn a_replica_waits_for_a_service_that_is_about_to_go_on_and_does_not_go_for_it()
     // One that cannot go on keeps nobody for ever.
     let mut one = Succession::new(NodeId(2), Epoch::default(), true);
     one.greet(of_before(&meta));
-    one.pass(coming, of_before(&meta), |_| true, at(50));
-    let due = one.pass(coming, of_before(&meta), |_| true, at(60_049));
+    one.pass((coming, false), of_before(&meta), |_| true, at(50));
+    let due = one.pass((coming, false), of_before(&meta), |_| true, at(60_049));
     assert_eq!(due, []);
-    let due = one.pass(coming, of_before(&meta), |_| true, at(60_050));
+    let due = one.pass((coming, false), of_before(&meta), |_| true, at(60_050));
     assert_eq!(due, [Due::Free]);
     // One that takes part already does so until then.
     let mut one = Succession::new(NodeId(2), Epoch::default(), false);
     one.greet(of_before(&meta));
-    assert_eq!(one.pass(coming, of_before(&meta), |_| true, at(50)), []);
+    assert_eq!(
+        one.pass((coming, false), of_before(&meta), |_| true, at(50)),
+        [Due::Await(epoch(1))]
+    );
     // And the one that goes on is not kept from it by another that is about to.
     let mut one = Succession::new(NodeId(1), epoch(1), true);
     one.greet(of_before(&status(1, 3)));
     let coming = Some(about_to(beside()));
-    let due = one.pass(coming, of_before(&status(1, 3)), |_| true, at(50));
-    assert_eq!(due, [Due::GoOnAlone(member(1), ReplicaId(100))]);
+    let due = one.pass((coming, false), of_before(&status(1, 3)), |_| true, at(50));
+    let goes_on = Due::GoOnAlone(member(1), ReplicaId(100));
+    assert_eq!(due, [Due::Await(beside()), goes_on]);
+}
+
+#[test]
+fn what_was_heard_once_is_said_as_long_as_somebody_answers_who_has_it() {
+    // A node without a replica of meta, whose leader answers, and then does no more.
+    let mut one = Succession::new(NodeId(4), epoch(1), false);
+    one.greet(nothing());
+    assert_eq!(one.said(), about_to(epoch(1)));
+    let mut look = |is_led, ms| one.pass((None, is_led), nothing(), |_| true, at(ms));
+    assert_eq!(look(false, 0), []);
+    assert_eq!(look(true, 50), [Due::Say(gone_on(epoch(1)))]);
+    assert_eq!(look(true, 100), []);
+    assert_eq!(look(false, 9000), [Due::Say(about_to(epoch(1)))]);
 }
