@@ -313,6 +313,29 @@ checksum table w;
 select count(*) from w force index (c_2) where c like 'c1%';
 drop table w;
 
+-- Then an index may have another part of the primary key than before.
+create table x (a int, b varchar(10) not null primary key, c int, key k (a, b), unique u (c, b));
+insert into x values (1, 'x', 1), (2, 'y', 2), (1, 'z', 3);
+alter table x modify b varchar(20) not null, drop key k, add key k (a, b(10));
+check table x;
+select b from x force index (k) where a = 1 order by b;
+alter table x modify b varchar(30) not null, drop key u, add unique u (c, b(20));
+update x set a = 3 where b = 'z';
+delete from x where b = 'x';
+check table x;
+select a, b from x force index (k) where a > 0 order by a, b;
+select a, b from x force index (u) where c > 0 order by c;
+drop table x;
+create table x (a int, b varchar(10) primary key, key k (a, b), key l (a));
+insert into x values (1, 'x'), (2, 'y');
+alter table x modify b varchar(20) not null, drop primary key, add primary key (b(10));
+check table x;
+select * from x force index (k) where a = 1;
+select * from x force index (l) where a = 2;
+update x set a = 5;
+check table x;
+drop table x;
+
 -- Temporary tables.
 create temporary table m (a int primary key, b int);
 insert into m values (1, 2), (3, 4);
