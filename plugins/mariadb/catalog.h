@@ -164,6 +164,10 @@ class Catalog {
 
 // A code of esker/c.h as an error number of the server's handlers.
 int handler_error(int code);
+// Whether the server has no words of its own for that number, and the store's are told.
+inline bool has_no_words(int error) {
+  return error == HA_ERR_TO_BIG_ROW || error == HA_ERR_INTERNAL_ERROR;
+}
 
 }  // namespace esker
 

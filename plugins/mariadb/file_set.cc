@@ -42,8 +42,12 @@ int FileSet::begin() {
 }
 
 int FileSet::tell(int code, const char *said) const {
-  if (code) sql_print_error("ESKER: loading sorted files: %s", said);
-  return handler_error(code);
+  if (!code) return 0;
+  sql_print_error("ESKER: loading sorted files: %s", said);
+  const int error = handler_error(code);
+  // What the store says to this thread may be of another call; only here is it known why.
+  if (has_no_words(error)) my_error(ER_GET_ERRMSG, MYF(0), error, said, "ESKER");
+  return error;
 }
 
 int FileSet::put(std::string_view key, std::string_view value, uint64_t unix_ms) {

@@ -276,7 +276,7 @@ THR_LOCK_DATA **ha_esker::store_lock(THD *thd, THR_LOCK_DATA **to, thr_lock_type
 
 // Of what the server has no words for itself.
 bool ha_esker::get_error_message(int error, String *text) {
-  if (error == HA_ERR_TO_BIG_ROW || error == HA_ERR_INTERNAL_ERROR) {
+  if (esker::has_no_words(error)) {
     text->append(esker_errmsg(), strlen(esker_errmsg()));
   }
   return false;
