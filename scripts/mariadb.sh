@@ -28,8 +28,8 @@ headers=$place/headers-$release
 sources=plugins/mariadb
 parts=(key_text key_codec row_codec table_options table_record counter catalog catalog_alter
     file_set sorted_load table_load session ha_esker ha_esker_alter ha_esker_load ha_esker_read
-    ha_esker_locks ha_esker_condition ha_esker_ranges ha_esker_statistics ha_esker_write ha_esker_check
-    index_statistics schema_tables store_tables events plugin)
+    ha_esker_locks ha_esker_moved ha_esker_condition ha_esker_ranges ha_esker_statistics
+    ha_esker_write ha_esker_check index_statistics schema_tables store_tables events plugin)
 wanted=(mariadb-server-core mariadb-client-core mariadb-common libmariadb3 libmariadb-dev
     libmariadbd19 libmariadbd-dev)
 

@@ -1,10 +1,10 @@
 // One open table, as the server's handler calls see it.
 //
 // ha_esker.cc makes, opens and describes tables, ha_esker_alter.cc alters them, ha_esker_read.cc
-// reads rows, ha_esker_locks.cc locks them, ha_esker_condition.cc passes over those that a
-// condition excludes, ha_esker_ranges.cc reads those of many ranges, ha_esker_statistics.cc tells
-// what the optimizer asks, ha_esker_write.cc writes rows, ha_esker_load.cc brings in many,
-// ha_esker_check.cc is CHECK TABLE.
+// reads rows, ha_esker_locks.cc locks them, ha_esker_moved.cc finds those that move meanwhile,
+// ha_esker_condition.cc passes over those that a condition excludes, ha_esker_ranges.cc reads those
+// of many ranges, ha_esker_statistics.cc tells what the optimizer asks, ha_esker_write.cc writes
+// rows, ha_esker_load.cc brings in many, ha_esker_check.cc is CHECK TABLE.
 // Reads and writes go through the session's transaction; nothing is decided here that the store
 // could decide.
 
@@ -186,7 +186,12 @@ class ha_esker : public handler {
   int new_cursor(uint index);
   int seek_anew(bool is_forward);
   int end_here(bool is_forward) const;
-  bool looks_again(bool is_forward);
+  int seek_back(const std::string &to);
+  bool looks_again();
+  bool relies_on_order() const;
+  Fate fate_of_missing();
+  void note_kept();
+  std::string note_moved();
   void begin_search(const std::string &from);
   void close_cursor();
   void leave_cursor();
@@ -202,7 +207,6 @@ class ha_esker : public handler {
   }
   bool has_new_lock() const { return locked_from_ != locked_to_; }
   void give_back_lock();
-  void note_gone();
   int lock_row();
   int lock_row_now();
   int get_row(uchar *record);
@@ -256,6 +260,7 @@ class ha_esker : public handler {
   bool gives_back_ = false;    // READ COMMITTED: locks of rows that do not match
   bool looks_first_ = false;   // at rows that others have locked, before it waits for them
   bool is_unlocked_ = false;   // the row last read was had so, or the next is to be waited for
+  bool is_looked_at_ = false;  // the row last read, or that it is missing, was seen so
   bool notes_locks_ = false;   // locks rows as they are by then: notes about that of the row last read
   uint64_t locked_from_ = 0, locked_to_ = 0;  // places of locks before and behind it
   ulonglong relocks_ = 0;                     // of the session, by then
@@ -277,8 +282,12 @@ class ha_esker : public handler {
   std::string bound_;       // of a range: entries from here on are beyond it; empty for none
   std::string next_bound_;  // of the search that comes
   std::string begun_at_;    // where a search forward began; empty for none
+  bool is_given_ = false;   // the row last read was, and the server has not said that it is none
+  std::string kept_;        // the place of the last such row; empty for none
+  size_t rejected_ = 0;     // rows since then that were none
+  std::string moved_to_;    // where the entry of the row last read is by now; empty if it has gone
   std::string moved_from_;  // the last place whose row may lie before it by now; empty for none
-  bool is_second_ = false;  // looks for such rows
+  bool is_second_ = false;  // looks for such rows, at the end
   std::string exact_;       // what the entries begin with that were searched for, if by their key
   uint exact_length_ = 0;   // of the server's form of that key; 0 if it was not by a key
   std::string place_;       // the key of the entry last found, where there is no cursor at it

@@ -19,6 +19,7 @@ bool ha_esker::was_semi_consistent_read() { return is_unlocked_; }
 void ha_esker::unlock_row() {
   if (gives_back_) give_back_lock();
   forget_lock();
+  is_given_ = false;
 }
 
 // Of the row last read. What was written since, or locked by a function of the condition, stays
@@ -32,15 +33,6 @@ void ha_esker::give_back_lock() {
     esker_tx_unlock_since(transaction(), locked_from_);
   }
   forget_lock();
-}
-
-// What the cursor is at has no row any more, or one that is another by now. Who changed it may have
-// done so before the cursor began, and committed since: then it may lie where the search has been.
-void ha_esker::note_gone() {
-  size_t size = 0;
-  const void *key = esker_iter_key(cursor_, &size);
-  const bool is_wanted = has_new_lock() && !begun_at_.empty() && !is_second_ && !skips_locked_;
-  if (is_wanted && !expires_) moved_from_.assign(static_cast<const char *>(key), size);
 }
 
 // Finds the row of `row_key_` under a lock. A code of esker/c.h.
@@ -78,7 +70,7 @@ int ha_esker::get_row(uchar *record) {
   const void *key = row_key_.data();
   const size_t length = row_key_.size();
   const bool looks_first = looks_first_ && !is_unlocked_;
-  is_unlocked_ = false;
+  is_unlocked_ = is_looked_at_ = false;
   int code = 0;
   if (!is_locking()) {
     code = session_->take_moment();
@@ -91,6 +83,7 @@ int ha_esker::get_row(uchar *record) {
     if (code == ESKER_LOCK_TIMEOUT) {
       code = esker_tx_get(transaction(), share_->keyspace, key, length, ESKER_LATEST, found_);
       is_unlocked_ = !code;
+      is_looked_at_ = true;
     }
   } else {
     code = lock_row();

@@ -2,9 +2,8 @@
 //
 // A row that is read to be written, FOR UPDATE or LOCK IN SHARE MODE is locked and then read again.
 // Under READ COMMITTED that is as it is now, and it may have changed since its index entry was
-// read: an entry that is no longer that of its row is passed over. What became of such rows may lie
-// where a search forward has been. At its end it looks there once more, for rows that the transaction
-// has no lock of: these were not given yet.
+// read: an entry that is no longer that of its row is passed over. What became of it may lie where
+// the search has been: ha_esker_moved.cc looks for that.
 
 #include "ha_esker.h"
 
@@ -123,14 +122,15 @@ int ha_esker::take_entry(uchar *record, Fate *fate) {
   const int error = get_row(record);
   if (error == HA_ERR_KEY_NOT_FOUND) {
     if (!may_change) return HA_ERR_CRASHED;
-    *fate = kMovedBack;
+    *fate = fate_of_missing();
     return 0;
   }
   if (error || !may_change) return error;
-  std::string key, value;
-  split_entry(active_index, record, row_key_, &key, &value);
-  key += value;
-  if (key != entry_) *fate = key < entry_ && key >= begun_at_ ? kMovedBack : kGone;
+  std::string value;
+  moved_to_.clear();
+  split_entry(active_index, record, row_key_, &moved_to_, &value);
+  const std::string entry = moved_to_ + value;
+  if (entry != entry_) *fate = entry < entry_ && entry >= begun_at_ ? kMovedBack : kGone;
   return 0;
 }
 
@@ -149,7 +149,7 @@ int ha_esker::take_here(uchar *record, Fate *fate) {
   if (is_locking()) {
     const int error = get_row(record);
     if (error != HA_ERR_KEY_NOT_FOUND) return error;
-    *fate = kMovedBack;
+    *fate = fate_of_missing();
     return 0;
   }
   // BLOBs are not copied: the value has to stay until the next read.
@@ -173,46 +173,35 @@ int ha_esker::end_here(bool is_forward) const {
   return is_second_ && key >= moved_from_ ? HA_ERR_END_OF_FILE : 0;
 }
 
-// At the end of a search: whether what moved back meanwhile is still to be looked for.
-bool ha_esker::looks_again(bool is_forward) {
-  if (moved_from_.empty() || is_second_ || !is_forward) return false;
-  is_second_ = true;
-  return true;
-}
-
 // What a move of the cursor came to, or the next entry in that direction that still has its row.
 int ha_esker::take(int code, uchar *record, bool is_forward) {
   for (;;) {
     if (code && code != ESKER_NOT_FOUND) return fail(code);
     if (const int end = code ? HA_ERR_END_OF_FILE : end_here(is_forward)) {
-      if (!looks_again(is_forward)) return end;
-      close_cursor();
-      code = new_cursor(cursor_index_);
-      if (!code) code = esker_iter_seek(cursor_, begun_at_.data(), begun_at_.size());
+      if (!looks_again()) return end;
+      code = seek_back(begun_at_);
       continue;
     }
     Fate fate = kTaken;
     const int error = take_here(record, &fate);
     const bool is_skipped = skips_locked_ && error == HA_ERR_LOCK_WAIT_TIMEOUT;
     const bool was_given = is_second_ && !error && !is_unlocked_ && !has_new_lock();
-    if ((error || fate == kTaken) && !is_skipped && !was_given) return error;
+    if ((error || fate == kTaken) && !is_skipped && !was_given) {
+      is_given_ = !error;
+      return error;
+    }
     const bool is_gone = fate == kGone || fate == kMovedBack;
-    if (fate == kMovedBack) note_gone();
+    const std::string back_to = fate == kMovedBack ? note_moved() : std::string();
     if (is_gone) give_back_lock();
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
-    if (is_gone && notes_locks_ && !expires_) {
+    if (!back_to.empty()) {
+      code = seek_back(back_to);
+    } else if (is_gone && notes_locks_ && !expires_) {
       code = seek_anew(is_forward);
     } else {
       code = is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_);
     }
   }
-}
-
-// A search forward begins there; "" is another one, which has nowhere to look again.
-void ha_esker::begin_search(const std::string &from) {
-  begun_at_ = from;
-  moved_from_.clear();
-  is_second_ = false;
 }
 
 // On from where the cursor is, among the entries that there are by now: a row that was changed
@@ -378,6 +367,7 @@ int ha_esker::step_anyhow(uchar *record, bool is_forward) {
   // Once more, and waited for.
   if (cursor_ && is_unlocked_) return take(ESKER_OK, record, is_forward);
   if (cursor_) {
+    note_kept();
     return take(is_forward ? esker_iter_next(cursor_) : esker_iter_prev(cursor_), record,
                 is_forward);
   }
