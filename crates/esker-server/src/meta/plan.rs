@@ -14,6 +14,9 @@ use crate::meta::settings;
 use crate::meta::state::State;
 use crate::meta::steps::{Step, next_step};
 
+/// What a voter has applied that its group begins with, and nothing since.
+const FIRST_APPLIED: u64 = 1;
+
 /// What must be true on the node that has sent `report`, which `live` has heard.
 ///
 /// Only what follows from the state, the group's own configuration and the report is said; a node
@@ -147,7 +150,11 @@ fn created_here(
     if is_here || is_lost || !row.unmade.contains(&replica) || !is_wanted(state, group) {
         return None;
     }
-    let first = match row.first.contains_key(&replica) {
+    let is_first = row.first.contains_key(&replica);
+    if is_first && !may_begin(state, live, group, row) {
+        return None;
+    }
+    let first = match is_first {
         true => row
             .first
             .iter()
@@ -160,6 +167,19 @@ fn created_here(
         replica,
         first,
     })
+}
+
+/// Whether voters that the group begins with are made. That some were, and have entries, may be
+/// what a meta service of before knew alone: an empty one in their place would vote as if they had
+/// none, and pass for what is left of them.
+fn may_begin(state: &State, live: &Live, group: GroupId, row: &PartitionRow) -> bool {
+    let has_nothing = |node: &NodeId| {
+        let heard = live.node(*node).filter(|_| live.is_alive(*node));
+        heard.is_some_and(|it| it.of_group(group).all(|one| one.applied <= FIRST_APPLIED))
+    };
+    !state.may_have_opened(PartitionId::of(group).table)
+        || live.led_group(group).is_some()
+        || row.first.values().all(has_nothing)
 }
 
 /// Whether replicas of the group are made: not of a table that was dropped before it was open.

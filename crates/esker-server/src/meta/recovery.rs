@@ -230,6 +230,13 @@ fn missing(
     let missing = voters.filter(|one| !survivors.contains_key(one));
     let told = missing.map(|replica| {
         let node = members.nodes[replica];
+        if live.unlisted().any(|other| other.0 == node) {
+            return Err(format!(
+                "{replica} is on node {}, which is in no list, and runs: nothing is given up as \
+                 long as it does",
+                node.0
+            ));
+        }
         let is_lost = match live.node(node).filter(|_| live.is_alive(node)) {
             // It is silent, or it was removed.
             None => true,

@@ -718,3 +718,58 @@ fn a_table_that_may_have_been_open_is_dropped_as_one_that_was() {
         "{status:?}"
     );
 }
+
+#[test]
+fn an_empty_voter_does_not_pass_for_what_is_left_of_a_table() {
+    // All of its first voters may have been made, and be lost but for this node, which has none.
+    let mut trial = Trial::new(3);
+    let Outcome::Table { table } = trial.done(Deed::CreateTable {
+        table: new_table("t", 1, 3),
+    }) else {
+        panic!("a table");
+    };
+    let id = group(table.0, 0);
+    let first = trial.state.partitions[&id].first.clone();
+    let nodes: Vec<NodeId> = first.into_values().collect();
+    let is_made = |trial: &Trial| {
+        let told = directives(&trial.state, &trial.live, &trial.reports[&nodes[2]]);
+        let is_it =
+            |one: &Directive| matches!(one, Directive::Create { group, .. } if *group == id);
+        told.iter().any(is_it)
+    };
+    trial.done(Deed::RecoverMeta { epoch: epoch(1) });
+    trial.hear();
+    assert!(is_made(&trial), "all nodes are there, and have nothing");
+    let gone = trial.reports.remove(&nodes[0]).expect("a node");
+    seconds(&mut trial, 6);
+    assert!(!is_made(&trial));
+    trial.reports.insert(nodes[0], gone);
+    trial.put(nodes[0], id, ReplicaId(1), None);
+    seconds(&mut trial, 1);
+    assert!(is_made(&trial), "it has begun, and has nothing either");
+    trial.replica(nodes[0], id).expect("it was put").applied = 2;
+    seconds(&mut trial, 1);
+    assert!(!is_made(&trial));
+}
+
+#[test]
+fn a_node_that_is_in_no_list_and_runs_is_not_lost() {
+    let (mut trial, id, replicas) = partition();
+    let (unlisted, fourth) = (NodeId(6), ReplicaId(9));
+    lose(&mut trial, id, &replicas, 1);
+    trial.done(Deed::RecoverMeta { epoch: epoch(1) });
+    // What the lost ones alone knew: one of the three is on a node that they gave a number.
+    let one = trial.replica(replicas[0].1, id).expect("it is there");
+    let knows = one.leaderless.as_mut().expect("nobody leads");
+    let members = [replicas[0], replicas[1], (fourth, unlisted)];
+    knows.configuration = Configuration {
+        version: 90,
+        ..Configuration::first(90, &members)
+    };
+    trial.reports.insert(unlisted, report(unlisted.0));
+    seconds(&mut trial, 12);
+    assert!(waits(&trial, id).contains("node 6, which is in no list, and runs"));
+    trial.reports.remove(&unlisted);
+    seconds(&mut trial, 12);
+    assert_eq!(lost(&trial, id).base, replicas[0].0);
+}
