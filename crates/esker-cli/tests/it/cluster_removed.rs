@@ -102,11 +102,17 @@ fn the_directory_of_a_removed_node_is_told_so_whenever_it_is_started() {
     // It knows the others by itself, or is told where they are; and again and again.
     let alone = ["--dir", &dir, "--peer-port", "0"];
     let joining = [&alone[..], &["--join", &peers]].concat();
+    let told = format!("node {GONE} was removed: its directory is of no use any more");
     for words in [&alone[..], &joining, &joining] {
         let (code, lines) = ByHand::start(bench, words).ends();
         assert_eq!(code, 1, "{words:?}: {lines}");
-        let told = format!("node {GONE} was removed: its directory is of no use any more");
         assert!(lines.contains(&told), "{words:?}: {lines}");
+    }
+    // Nor may a cluster go on from what it has of the meta service: the others have gone on.
+    for accepting in [&[][..], &["--accept-loss"]] {
+        let words = [&["serve", "--dir", &dir, "--recover-meta"], accepting].concat();
+        let refused = bench.run(&words).exits(1);
+        assert!(refused.err.contains(&told), "{refused:?}");
     }
     assert_eq!(numbers(&ok(&cluster, &metas, &list)), [1, 2, 3]);
     is_of_now(&cluster, &metas);

@@ -25,6 +25,9 @@ const UNLISTED_MAX: usize = 16;
 /// Said of a node whose number is given back, in its last words too: the tool looks for that.
 pub const REMOVED: &str = "was removed: its directory is of no use any more";
 
+/// The fact by which the directory of such a node says so, with those words.
+pub(crate) const REMOVED_FACT: &str = "removed";
+
 /// A node with less than one part in so many free gets no replicas.
 const FREE_PART: u64 = 20;
 

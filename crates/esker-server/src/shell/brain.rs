@@ -11,6 +11,7 @@ use crate::log_lines::Level;
 use crate::meta::directive::{KnownNode, decode_directives};
 use crate::meta::epoch;
 use crate::meta::ids::{META, PartitionId, ReplicaName};
+use crate::meta::live::{REMOVED, REMOVED_FACT};
 use crate::meta::report::Report;
 use crate::meta::state::State;
 use crate::node::turn::Cleared;
@@ -425,6 +426,11 @@ impl Brain {
                 return Some(Ask::Free(held));
             }
             Action::Stop(why) => {
+                if why.ends_with(REMOVED) {
+                    let order = Order::Keep(REMOVED_FACT, why.clone().into_bytes());
+                    // As below.
+                    let _ = self.around.orders.send(order);
+                }
                 self.around.faults.tell(why);
                 return None;
             }

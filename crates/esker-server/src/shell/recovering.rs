@@ -14,6 +14,7 @@ use tokio::runtime::Builder;
 use crate::meta::epoch::{self, Epoch};
 use crate::meta::ids::META;
 use crate::meta::limits::{EPOCHS_LEFT_OUT_MAX, FORGOTTEN_REPLICAS_MAX};
+use crate::meta::live::REMOVED_FACT;
 use crate::meta::state::State;
 use crate::node::reserve::RESERVE_BYTES;
 use crate::node::{Found, NodeOptions, Now, Stages, identity};
@@ -150,6 +151,10 @@ fn settle(
     (drawn, accepts_loss): (u64, bool),
 ) -> Result<MetaFound, String> {
     let node = stages.identity.node;
+    if let Some(why) = told_removed(stages)? {
+        // What the others have decided since is no less than what it has.
+        return Err(format!("{why}; {}", elsewhere(stages)?));
+    }
     let status = sound(stages, found)?;
     let replica = status.replica;
     let members = &status.configuration;
@@ -191,6 +196,13 @@ fn settle(
         is_accepted: is_accepted || accepts_loss,
         faults: faults_of(found),
     })
+}
+
+/// What a node that was removed was told, if it was started since.
+fn told_removed(stages: &Stages) -> Result<Option<String>, String> {
+    let fact = stages.applying.own_rows().fact(REMOVED_FACT);
+    let fact = fact.map_err(|error| error.to_string())?;
+    Ok(fact.map(|why| String::from_utf8_lossy(&why).into_owned()))
 }
 
 fn open_tables(state: &State) -> usize {
