@@ -154,9 +154,9 @@ class ha_esker : public handler {
            (gives_row_keys_ || table->s->primary_key == MAX_KEY || !table->part_info);
   }
   uint32 read_flags() const;
-  // What becomes of an entry: it is the next one, its row has gone or is another by now, which may
-  // lie before this place, or the condition that the server gave does not hold for it.
-  enum Fate { kTaken, kGone, kMovedBack, kPassed };
+  // What becomes of an entry: it is the next one, its row has gone, or may lie elsewhere by now, or
+  // the condition that the server gave does not hold for it.
+  enum Fate { kTaken, kGone, kMoved, kPassed };
   bool has_condition() const { return pushed_idx_cond && pushed_idx_cond_keyno == active_index; }
   int check_condition(Fate *fate);
   int show_entry();

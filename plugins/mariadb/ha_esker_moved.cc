@@ -3,10 +3,10 @@
 // A statement that locks its rows as they are reads the entries that there were when its cursor was
 // made. An entry whose row has another key by now is passed over, and the new place may lie behind.
 // Whoever moved the row may have done so before the search began, and committed since, and then the
-// search would have come to the new place first. So it goes back to it, if it has given no row from
-// there on that the statement has kept: what follows comes in order. What lies before such a row
-// would come out of order. A statement that wants no order is given that at its end; for one that
-// does it is passed over, like a row that moves to where a scan has been.
+// search would have come to the new place first. So it goes back, to behind the last row that the
+// statement has kept; what follows comes in order. What lies before that row would not. A statement
+// that wants no order is given that at its end; for one that does it is passed over, like a row that
+// moves to where a scan has been.
 
 #include "ha_esker.h"
 
@@ -30,7 +30,7 @@ void ha_esker::begin_search(const std::string &from) {
 // The name of a row that has no key never changes.
 ha_esker::Fate ha_esker::fate_of_missing() {
   moved_to_.clear();
-  return table->s->primary_key == MAX_KEY ? kGone : kMovedBack;
+  return table->s->primary_key == MAX_KEY ? kGone : kMoved;
 }
 
 // The cursor leaves the row last given.
@@ -46,20 +46,19 @@ void ha_esker::note_kept() {
   rejected_ = 0;
 }
 
-// The row of what the cursor is at may lie before it by now. Answers where to go back to at once;
-// empty for nowhere.
+// The row of what the cursor is at has moved. Whoever moved it may have moved others back from where
+// the search has not been, and the cursor that is made now does not have these there. Answers where
+// to go back to at once; empty for nowhere.
 std::string ha_esker::note_moved() {
   if (!notes_locks_ || begun_at_.empty() || is_second_ || skips_locked_ || expires_) return {};
-  const bool is_ahead = !moved_to_.empty() && moved_to_ > kept_;
+  size_t size = 0;
+  const char *key = static_cast<const char *>(esker_iter_key(cursor_, &size));
+  const std::string here(key, size);
   // One that was locked before was given before, or moved by this transaction itself.
-  if (!is_ahead && (has_new_lock() || is_looked_at_)) {
-    size_t size = 0;
-    const void *key = esker_iter_key(cursor_, &size);
-    moved_from_.assign(static_cast<const char *>(key), size);
-  }
-  // Other rows may have moved together with it.
+  if (has_new_lock() || is_looked_at_) moved_from_ = here;
   if (rejected_ <= kRejectedMax) return kept_.empty() ? begun_at_ : kept_ + '\0';
-  return is_ahead ? moved_to_ : std::string();
+  const bool is_between = moved_to_ > kept_ && moved_to_ >= begun_at_ && moved_to_ < here;
+  return is_between ? moved_to_ : std::string();
 }
 
 // A code of esker/c.h.

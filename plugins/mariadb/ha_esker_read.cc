@@ -129,8 +129,7 @@ int ha_esker::take_entry(uchar *record, Fate *fate) {
   std::string value;
   moved_to_.clear();
   split_entry(active_index, record, row_key_, &moved_to_, &value);
-  const std::string entry = moved_to_ + value;
-  if (entry != entry_) *fate = entry < entry_ && entry >= begun_at_ ? kMovedBack : kGone;
+  if (moved_to_ + value != entry_) *fate = kMoved;
   return 0;
 }
 
@@ -190,8 +189,8 @@ int ha_esker::take(int code, uchar *record, bool is_forward) {
       is_given_ = !error;
       return error;
     }
-    const bool is_gone = fate == kGone || fate == kMovedBack;
-    const std::string back_to = fate == kMovedBack ? note_moved() : std::string();
+    const bool is_gone = fate == kGone || fate == kMoved;
+    const std::string back_to = fate == kMoved ? note_moved() : std::string();
     if (is_gone) give_back_lock();
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
     if (!back_to.empty()) {
