@@ -38,8 +38,9 @@ INSTALL_WORDS = PREFIX="$(PREFIX)" LIBDIR="$(or $(LIBDIR),$(libdir))" \
 test: ## prove that the tree is sound: lint, every test, and the models of what threads share
 	@scripts/setup.sh cxx
 	@$(MAKE) --no-print-directory lint
-	@# With the one feature that is off by default: nothing is built twice for it.
-	cargo test --workspace --locked --features esker/tracing
+	@# With the one feature that is off by default: nothing is built twice for it. Tests of clusters
+	@# wait more than they work, so there are more at a time than processors.
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} cargo test --workspace --locked --features esker/tracing
 	scripts/browser.sh
 	scripts/loom.sh
 
