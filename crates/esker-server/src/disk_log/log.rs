@@ -63,8 +63,6 @@ pub struct DiskLog {
     live: WalWriter,
     syncer: Arc<dyn LogSync>,
     is_synced: bool,
-    /// Whether the log itself says how far it was synced.
-    is_marked: bool,
     /// Where the live segment ended at the last sync. Behind it a mark may lie, which was not
     /// synced.
     synced_end: u64,
@@ -131,7 +129,6 @@ impl DiskLog {
             syncer: live.syncer(),
             live,
             is_synced: false,
-            is_marked: true,
             synced_end: 0,
             fault: None,
         };
@@ -198,7 +195,6 @@ impl DiskLog {
             self.is_synced = false;
             let appended = self.live.append(payload);
             appended.map_err(|error| self.fail(error))?;
-            self.is_marked = true;
             let mut index = self.reader.index();
             let mut followed = Ok(());
             for record in records.by_ref().take(*count) {
@@ -235,7 +231,6 @@ impl DiskLog {
         self.syncer = live.syncer();
         self.live = live;
         self.is_synced = false;
-        self.is_marked = true;
         Ok(true)
     }
 
@@ -253,13 +248,14 @@ impl DiskLog {
         self.is_synced = true;
         self.synced_end = end;
         self.live.set_synced(end);
-        self.is_marked = false;
         Ok(())
     }
 
-    /// Whether a [`DiskLog::mark`] is due.
+    /// Whether a [`DiskLog::mark`] would add nothing: the log itself says how far it was synced, or
+    /// will with the next sync, or it has no room to.
     pub fn is_marked(&self) -> bool {
-        self.is_marked
+        let ends_with_sync = self.is_synced && self.live.end_offset() == self.synced_end;
+        !ends_with_sync || !self.live.fits(0)
     }
 
     /// Writes down how far the log was synced, unless that stands there: with it damage to what was
@@ -269,7 +265,7 @@ impl DiskLog {
     /// Errors: as [`DiskLog::append`].
     pub fn mark(&mut self) -> Result<()> {
         self.check()?;
-        if !std::mem::replace(&mut self.is_marked, true) {
+        if !self.is_marked() {
             let marked = self.live.append_mark();
             marked.map_err(|error| self.fail(error))?;
         }

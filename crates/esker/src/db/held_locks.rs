@@ -34,6 +34,7 @@ impl Db {
     pub fn held_locks(&self, transaction: u64) -> Vec<HeldLockStats> {
         transaction_statistics::held_locks(self.database().core(), transaction)
     }
+
     /// What the transaction that is prepared under `id` keeps from others, also after a crash: the
     /// first 1024 keys in the order of each keyspace, `X` of those that it writes to, and `S` of
     /// those that it read to write elsewhere. How many there are, [`Db::prepared`] says; ranges of

@@ -106,10 +106,10 @@ impl RealLogFile {
     // What is stored to a part of an old page reads that page from the disk first: the pages behind
     // those of this window are to be there by then.
     fn read_ahead(&mut self, offset: u64) {
-        if let Some(from) = self.unread_from.filter(|from| offset >= *from) {
+        if self.unread_from.is_some_and(|from| offset >= from) {
             let next = offset - offset % WINDOW_BYTES + WINDOW_BYTES;
             self.file.advise_soon(next, WINDOW_BYTES);
-            self.unread_from = Some(next.max(from));
+            self.unread_from = Some(next);
         }
     }
 
