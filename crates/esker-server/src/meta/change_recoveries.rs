@@ -9,8 +9,7 @@ use crate::meta::command::Recover;
 use crate::meta::epoch::Epoch;
 use crate::meta::ids::{META, TableId};
 use crate::meta::limits::{
-    EPOCHS_LEFT_OUT_MAX, FORGOTTEN_NODES_MAX, FORGOTTEN_REPLICAS_MAX, FORGOTTEN_REVISIONS_MAX,
-    FORGOTTEN_TABLES_MAX,
+    FORGOTTEN_NODES_MAX, FORGOTTEN_REPLICAS_MAX, FORGOTTEN_REVISIONS_MAX, FORGOTTEN_TABLES_MAX,
 };
 use crate::meta::outcome::{Cause, Outcome, Refusal};
 use crate::meta::rows::{EpochRow, PartitionRow, RecoveryRow};
@@ -93,8 +92,7 @@ pub(crate) fn recover_meta(
     if epoch <= state.epoch() {
         return Ok(Outcome::Done);
     }
-    // Those between went on elsewhere, as far as anybody here knows, and gave numbers as well.
-    let times = (epoch.number - state.epoch().number).clamp(1, EPOCHS_LEFT_OUT_MAX);
+    let times = Epoch::left_out(state.epoch(), epoch.number);
     // Of two that were decided beside one another both leave out what either did not know.
     let beside = state.epochs.get(&epoch.number);
     let beside = beside.map(|row| (row.tables_from, row.nodes_from));

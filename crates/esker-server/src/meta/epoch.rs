@@ -12,7 +12,7 @@ use esker_raft::{Member, NodeId, ReplicaId};
 
 use crate::meta::codec::{decode, encode, fields};
 use crate::meta::ids::META;
-use crate::meta::limits::EPOCH_BYTES_MAX;
+use crate::meta::limits::{EPOCH_BYTES_MAX, EPOCHS_LEFT_OUT_MAX};
 
 /// The name of the fact that a node keeps: the latest epoch that it knows of.
 pub const FACT: &str = "epoch";
@@ -59,6 +59,12 @@ impl Epoch {
     /// Whether that is a replica of the meta service of before, which the later one is without.
     pub fn is_lost(&self, member: Member) -> bool {
         member.group == META && member.replica <= self.last && member.replica != self.base
+    }
+
+    /// How many times as much is left out of numbers as one epoch may have given: those between
+    /// `known` and the epoch `number` went on elsewhere, as far as anybody here knows.
+    pub fn left_out(known: Epoch, number: u64) -> u64 {
+        (number - known.number).clamp(1, EPOCHS_LEFT_OUT_MAX)
     }
 
     fn is_sound(&self) -> bool {

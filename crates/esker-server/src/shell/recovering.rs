@@ -13,7 +13,7 @@ use tokio::runtime::Builder;
 
 use crate::meta::epoch::{self, Epoch};
 use crate::meta::ids::META;
-use crate::meta::limits::{EPOCHS_LEFT_OUT_MAX, FORGOTTEN_REPLICAS_MAX};
+use crate::meta::limits::FORGOTTEN_REPLICAS_MAX;
 use crate::meta::live::REMOVED_FACT;
 use crate::meta::state::State;
 use crate::node::reserve::RESERVE_BYTES;
@@ -171,9 +171,10 @@ fn settle(
         ));
     }
     if accepts_loss && !is_accepted {
-        let times = (latest + 1 - known.number).min(EPOCHS_LEFT_OUT_MAX);
+        let number = latest + 1;
+        let times = Epoch::left_out(known, number);
         let epoch = Epoch {
-            number: latest + 1,
+            number,
             drawn,
             base: replica,
             node,
