@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use esker_rpc::client::{Client, ClientSettings};
 use serde_json::Value;
 
+use crate::kill_cluster::SETTINGS;
 use crate::tool::{Bench, Ran};
 
 /// Longest that any of it takes on a busy machine.
@@ -24,24 +25,9 @@ pub struct Cluster {
 impl Cluster {
     pub fn start() -> Cluster {
         let bench = Bench::new();
-        let ran = bench.ok(&[
-            "cluster",
-            "--dir",
-            "cluster",
-            "start",
-            "--nodes",
-            "5",
-            "--free-ports",
-            "--json",
-            "--set",
-            "election_timeout=500ms",
-            "--set",
-            "heartbeat=100ms",
-            "--set",
-            "memory_limit=16MiB",
-            "--set",
-            "log_segment=1MiB",
-        ]);
+        let words = ["cluster", "--dir", "cluster", "start", "--nodes", "5"];
+        let told = ["--free-ports", "--json"];
+        let ran = bench.ok(&[&words[..], &told, &SETTINGS].concat());
         let mut cluster = Cluster {
             bench,
             metas: String::new(),

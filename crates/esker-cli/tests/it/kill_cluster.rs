@@ -26,7 +26,7 @@ const WRITING: Duration = Duration::from_secs(1);
 const ROWS_MIN: u64 = 20;
 
 /// Settings of every node: votes that are soon over, and little memory.
-const SETTINGS: [&str; 8] = [
+pub const SETTINGS: [&str; 8] = [
     "--set",
     "election_timeout=500ms",
     "--set",

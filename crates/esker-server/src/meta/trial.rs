@@ -9,6 +9,7 @@ use crate::meta::admin::{Decision, Memory, answer, answered};
 use crate::meta::balance::due;
 use crate::meta::command::{Command, Deed, NewNode, NewTable};
 use crate::meta::directive::Directive;
+use crate::meta::epoch::Epoch;
 use crate::meta::ids::{ClusterId, PartitionId, TableId};
 use crate::meta::live::Live;
 use crate::meta::outcome::{Cause, Outcome};
@@ -353,6 +354,17 @@ fn follow(members: &mut Configuration, step: ChangeStep) {
             members.voters.remove(&replica);
             members.learners.remove(&replica);
         }
+    }
+}
+
+/// A meta service that went on with replica 1 on node 1.
+pub fn epoch(number: u64) -> Epoch {
+    Epoch {
+        number,
+        drawn: 3,
+        base: ReplicaId(1),
+        node: NodeId(1),
+        last: ReplicaId(5000),
     }
 }
 

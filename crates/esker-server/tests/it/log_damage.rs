@@ -36,6 +36,21 @@ fn flip(fs: &dyn Fs, path: &Path, offset: u64) {
     file.syncer().sync().unwrap();
 }
 
+fn append(group: GroupId, index: u64) -> Record {
+    Record::Append {
+        group,
+        entries: vec![entry(index, 1, &[7; 900])],
+    }
+}
+
+// A log with a group that has one entry behind the one it begins with; nothing is synced.
+fn with_one_entry(world: &SimWorld) -> (DiskLog, GroupId) {
+    let (mut log, group) = (open(world).0, GroupId(1));
+    log.append(&[begin(group, ReplicaId(1), 1, 1)]).unwrap();
+    log.append(&[append(group, 2)]).unwrap();
+    (log, group)
+}
+
 // Everything is durable, and marked as such.
 fn rest(log: &mut DiskLog) {
     log.sync().unwrap();
@@ -100,18 +115,11 @@ fn a_flipped_bit_anywhere_is_told_or_harms_nobody() {
 fn the_next_record_says_as_well_how_far_the_log_was_synced() {
     // So a log that is written to all the time writes no marks, and one call for each batch.
     let world = SimWorld::new(1);
-    let mut log = open(&world).0;
-    let group = GroupId(1);
-    let append = |index| Record::Append {
-        group,
-        entries: vec![entry(index, 1, &[7; 900])],
-    };
-    log.append(&[begin(group, ReplicaId(1), 1, 1)]).unwrap();
-    log.append(&[append(2)]).unwrap();
+    let (mut log, group) = with_one_entry(&world);
     log.sync().unwrap();
     assert!(!log.is_marked());
     let calls = world.fs.call_count();
-    log.append(&[append(3)]).unwrap();
+    log.append(&[append(group, 3)]).unwrap();
     assert!(log.is_marked());
     log.mark().unwrap();
     log.sync().unwrap();
@@ -158,14 +166,7 @@ fn a_segment_that_is_missing_is_told_by_the_groups_that_need_it() {
 #[test]
 fn a_replica_that_is_new_since_the_damage_is_not_blamed_for_it() {
     let world = SimWorld::new(1);
-    let mut log = open(&world).0;
-    let group = GroupId(1);
-    let append = |index| Record::Append {
-        group,
-        entries: vec![entry(index, 1, &[7; 900])],
-    };
-    log.append(&[begin(group, ReplicaId(1), 1, 1)]).unwrap();
-    log.append(&[append(2)]).unwrap();
+    let (mut log, group) = with_one_entry(&world);
     rest(&mut log);
     let first = segments(&*world.fs)[0].clone();
     drop(log);
@@ -174,7 +175,7 @@ fn a_replica_that_is_new_since_the_damage_is_not_blamed_for_it() {
     let loss = opened.loss.unwrap();
     assert_eq!(loss.groups, [(group, ReplicaId(1))], "{}", loss.error);
     assert_eq!(log.reader().destroyed(group), Some(ReplicaId(1)));
-    log.append(&[begin(group, ReplicaId(2), 1, 1), append(2)])
+    log.append(&[begin(group, ReplicaId(2), 1, 1), append(group, 2)])
         .unwrap();
     log.sync().unwrap();
     drop(log);
@@ -189,14 +190,8 @@ fn a_replica_that_is_new_since_the_damage_is_not_blamed_for_it() {
 // A log whose first segment has damage that one group needs, and a second group that does not.
 fn harmed() -> (SimWorld, GroupId, GroupId) {
     let world = SimWorld::new(1);
-    let mut log = open(&world).0;
-    let (harmed, bystander) = (GroupId(1), GroupId(2));
-    let append = |group, index| Record::Append {
-        group,
-        entries: vec![entry(index, 1, &[7; 900])],
-    };
-    log.append(&[begin(harmed, ReplicaId(1), 1, 1)]).unwrap();
-    log.append(&[append(harmed, 2)]).unwrap();
+    let (mut log, harmed) = with_one_entry(&world);
+    let bystander = GroupId(2);
     log.append(&[begin(bystander, ReplicaId(1), 1, 1)]).unwrap();
     for index in 2..200 {
         log.append(&[append(bystander, index)]).unwrap();

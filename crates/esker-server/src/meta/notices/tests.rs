@@ -1,12 +1,10 @@
 //! What is said of nodes, and how often.
 
-use esker_raft::ReplicaId;
 use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 use esker_rpc::message::own::ShowNodesRequest;
 
 use crate::meta::command::Deed;
-use crate::meta::epoch::Epoch;
-use crate::meta::trial::{Trial, new_node, new_table, report};
+use crate::meta::trial::{Trial, epoch, new_node, new_table, report};
 
 use super::*;
 
@@ -168,14 +166,7 @@ fn a_clock_that_is_wrong_is_told_of_once_and_when_it_is_right_again() {
 fn a_node_that_is_in_no_list_is_told_of_once_and_listed_beside_the_others() {
     // Its number was given by a meta service of before, in entries that are lost.
     let mut trial = Trial::new(2);
-    let epoch = Epoch {
-        number: 1,
-        drawn: 3,
-        base: ReplicaId(1),
-        node: NodeId(1),
-        last: ReplicaId(4097),
-    };
-    trial.done(Deed::RecoverMeta { epoch });
+    trial.done(Deed::RecoverMeta { epoch: epoch(1) });
     trial.reports.insert(NodeId(3), report(3));
     let mut notices = Notices::default();
     trial.hear();

@@ -8,7 +8,7 @@ use crate::meta::outcome::{Cause, Outcome};
 use crate::meta::plan::directives;
 use crate::meta::repair::repairs;
 use crate::meta::rows::TableStatus;
-use crate::meta::trial::{Trial, UNIX_MS, group, new_table, report};
+use crate::meta::trial::{Trial, UNIX_MS, epoch, group, new_table, report};
 
 /// A table of one partition with three replicas, on five nodes; and where these are.
 fn partition() -> (Trial, GroupId, Vec<(ReplicaId, NodeId)>) {
@@ -247,11 +247,16 @@ fn one_report_without_a_replica_is_no_loss() {
 /// A partition of which a loss was accepted; its second survivor is its last one.
 fn accepted() -> (Trial, GroupId, Vec<(ReplicaId, NodeId)>) {
     let (mut trial, id, replicas) = partition();
-    lose(&mut trial, id, &replicas, 1);
-    seconds(&mut trial, 12);
-    let recover = lost(&trial, id);
-    trial.done(Deed::Recover { recover });
+    accept_loss(&mut trial, id, &replicas);
     (trial, id, replicas)
+}
+
+/// Of a partition the first replica alone is left, and goes on.
+fn accept_loss(trial: &mut Trial, id: GroupId, replicas: &[(ReplicaId, NodeId)]) {
+    lose(trial, id, replicas, 1);
+    seconds(trial, 12);
+    let recover = lost(trial, id);
+    trial.done(Deed::Recover { recover });
 }
 
 #[test]
@@ -482,10 +487,7 @@ fn who_asks_is_freed_but_for_groups_that_go_on_without_it() {
 fn one_that_was_to_go_on_and_is_gone_is_given_up_for_another() {
     let (mut trial, id, replicas) = partition();
     let kept = trial.reports.clone();
-    lose(&mut trial, id, &replicas, 1);
-    seconds(&mut trial, 12);
-    let recover = lost(&trial, id);
-    trial.done(Deed::Recover { recover });
+    accept_loss(&mut trial, id, &replicas);
     // It dies as well, and another one is back.
     trial.reports.remove(&replicas[0].1);
     trial
@@ -514,10 +516,7 @@ fn those_that_were_given_up_and_are_back_elect_nobody_by_themselves() {
     // Both are held until somebody has gone on, and who was to do so is gone.
     let (mut trial, id, replicas) = partition();
     let kept = trial.reports.clone();
-    lose(&mut trial, id, &replicas, 1);
-    seconds(&mut trial, 12);
-    let recover = lost(&trial, id);
-    trial.done(Deed::Recover { recover });
+    accept_loss(&mut trial, id, &replicas);
     trial.reports.remove(&replicas[0].1);
     for (back, last) in [(replicas[1], 8), (replicas[2], 9)] {
         let (_, node) = back;
@@ -600,16 +599,6 @@ fn a_group_has_gone_on_whoever_leads_those_that_the_base_has_added() {
     let noted = recovered(&trial.state, &trial.live).expect("it has gone on");
     trial.done(noted);
     assert!(trial.state.recoveries[&id].is_done);
-}
-
-fn epoch(number: u64) -> Epoch {
-    Epoch {
-        number,
-        drawn: 3,
-        base: ReplicaId(1),
-        node: NodeId(1),
-        last: ReplicaId(5000),
-    }
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! What is due without anybody's asking.
 
-use esker_raft::{NodeId, ReplicaId};
+use esker_raft::NodeId;
 
 use crate::meta::directive::Directive;
-use crate::meta::epoch::Epoch;
 use crate::meta::outcome::Outcome;
 use crate::meta::plan::directives;
-use crate::meta::trial::{Trial, UNIX_MS, addresses, new_node, new_table, report};
+use crate::meta::trial::{Trial, UNIX_MS, addresses, epoch, new_node, new_table, report};
 
 use super::*;
 
@@ -63,14 +62,7 @@ fn a_table_whose_opening_is_lost_opens_though_nobody_leads_it() {
         opened.collect::<Vec<_>>()
     };
     assert_eq!(opens(&trial), [], "it is on its way");
-    let epoch = Epoch {
-        number: 1,
-        drawn: 3,
-        base: ReplicaId(1),
-        node: NodeId(1),
-        last: ReplicaId(4097),
-    };
-    trial.done(Deed::RecoverMeta { epoch });
+    trial.done(Deed::RecoverMeta { epoch: epoch(1) });
     assert_eq!(opens(&trial), [ships]);
     trial.done(Deed::OpenTable { table: ships });
     assert!(trial.state.is_settled(group) && opens(&trial).is_empty());
