@@ -61,9 +61,15 @@ enum Action {
         /// How many nodes a new cluster has [default: 3]
         #[arg(long, value_name = "N")]
         nodes: Option<u64>,
-        /// Take ports that are free instead of 34601, 34602, …
-        #[arg(long)]
-        free_ports: bool,
+        /// Take ports that are free instead of 34601, 34602, …; with =FROM those from FROM on
+        #[arg(
+            long,
+            value_name = "FROM",
+            num_args = 0..=1,
+            require_equals = true,
+            value_parser = clap::value_parser!(u16).range(1..)
+        )]
+        free_ports: Option<Option<u16>>,
     },
     /// Show which nodes run, and where
     #[command(after_help = "Example: esker cluster status --json")]
@@ -123,46 +129,59 @@ pub fn cluster(shared: &GlobalFlags, args: &Cluster) -> Outcome {
     }
 }
 
-fn new_roster(dir: PathBuf, (nodes, free_ports): (u64, bool)) -> Outcome<Roster> {
+/// Which ports new nodes have.
+#[derive(Clone, Copy)]
+enum Ports {
+    /// Those of their numbers.
+    Numbered,
+    /// Free ones, from one on where it is said.
+    Free(Option<u16>),
+}
+
+impl Ports {
+    fn of(self, numbers: std::ops::RangeInclusive<u64>) -> Outcome<Vec<Row>> {
+        let free = match self {
+            Ports::Numbered => Vec::new(),
+            Ports::Free(from) => ports::free(PORTS.len() * numbers.clone().count(), from)?,
+        };
+        // All of a roster are found at once: ports of nodes that are not started yet are as free
+        // as ever.
+        let mut free = free.into_iter();
+        let row = |number| {
+            let step = u16::try_from(number).unwrap_or(u16::MAX);
+            let ports = PORTS.map(|port| free.next().unwrap_or(port.saturating_add(step)));
+            Row {
+                number,
+                pid: 0,
+                ports,
+            }
+        };
+        Ok(numbers.map(row).collect())
+    }
+}
+
+fn new_roster(dir: PathBuf, (nodes, ports): (u64, Ports)) -> Outcome<Roster> {
     if !(1..=NODES_MAX).contains(&nodes) {
         return Err(Failure::usage(format!(
             "a cluster here has 1 to {NODES_MAX} nodes"
         )));
     }
-    let mut roster = Roster {
-        dir,
-        rows: Vec::new(),
-    };
-    for number in 1..=nodes {
-        roster.rows.push(new_row(number, free_ports)?);
-    }
-    Ok(roster)
-}
-
-fn new_row(number: u64, free_ports: bool) -> Outcome<Row> {
-    let step = u16::try_from(number).unwrap_or(u16::MAX);
-    let ports = match free_ports {
-        true => ports::free()?,
-        false => PORTS.map(|port| port.saturating_add(step)),
-    };
-    Ok(Row {
-        number,
-        pid: 0,
-        ports,
-    })
+    let rows = ports.of(1..=nodes)?;
+    Ok(Roster { dir, rows })
 }
 
 fn start_all(
     shared: &GlobalFlags,
     dir: &Path,
-    (wanted, free_ports): (Option<u64>, bool),
+    (wanted, free_ports): (Option<u64>, Option<Option<u16>>),
 ) -> Outcome {
     let made = std::fs::create_dir_all(dir);
     made.map_err(|error| Failure::system(format!("cannot make {}", dir.display()), &error))?;
     let was_made = Roster::read(dir)?.is_some();
     // A new node asks one that runs for its number; those of before need one another.
     let nodes = wanted.unwrap_or(NODES);
-    let make = || new_roster(dir.to_owned(), (nodes, free_ports)).map(Some);
+    let ports = free_ports.map_or(Ports::Numbered, Ports::Free);
+    let make = || new_roster(dir.to_owned(), (nodes, ports)).map(Some);
     let (roster, old, new) = Roster::change(dir, make, |roster| {
         let idle = roster
             .rows
@@ -191,7 +210,7 @@ fn start_all(
             dir.display()
         );
     }
-    if free_ports && was_made {
+    if free_ports.is_some() && was_made {
         remark!(
             "esker: the cluster in {} was made before, and its nodes keep their ports: \
              --free-ports changes none",
@@ -236,8 +255,13 @@ fn add(shared: &GlobalFlags, dir: &Path) -> Outcome {
     let nobody = || Ok(None);
     let (roster, number) = Roster::change(dir, nobody, |roster| {
         let number = roster.rows.iter().map(|row| row.number).max().unwrap_or(0) + 1;
-        let first = roster.row(1)?.ports[0];
-        roster.rows.push(new_row(number, first != PORTS[0] + 1)?);
+        let all = roster.rows.iter().flat_map(|row| row.ports);
+        let ports = match roster.row(1)?.ports == PORTS.map(|port| port + 1) {
+            true => Ports::Numbered,
+            // Behind the others', of which those that do not run have theirs still.
+            false => Ports::Free(all.max().map(|last| last.saturating_add(1))),
+        };
+        roster.rows.extend(ports.of(number..=number)?);
         spawn(shared, roster, number)?;
         Ok((roster.clone(), number))
     })?;
@@ -361,4 +385,22 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
     let metas: Vec<String> = members.map(|row| address(row.ports[0])).collect();
     out.line(format!("\nexport ESKER_META={}", metas.join(",")))?;
     Ok(out.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_of_one_cluster_have_no_port_twice() {
+        let rows = Ports::Free(None).of(1..=NODES_MAX).unwrap();
+        let mut ports: Vec<u16> = rows.iter().flat_map(|row| row.ports).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), rows.len() * PORTS.len());
+        let rows = Ports::Numbered.of(1..=NODES_MAX).unwrap();
+        assert_eq!(rows[2].ports, [34_603, 34_803, 34_703]);
+        let further = Ports::Numbered.of(7..=7).unwrap();
+        assert_eq!(further[0].ports, rows[6].ports);
+    }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::blocks::free_ports;
 use crate::tool::{Bench, Ran};
 
 /// Settings of every node here: votes that are soon over, and little memory.
@@ -27,7 +28,7 @@ impl Cluster {
         let cluster = Cluster {
             bench: Bench::new(),
         };
-        let words = ["start", "--free-ports", "--nodes", nodes];
+        let words = ["start", &free_ports(), "--nodes", nodes];
         let ran = cluster.ok(&[&words[..], &QUICK[..]].concat());
         assert!(!ran.err.contains("nodes run"), "none was missing: {ran:?}");
         cluster

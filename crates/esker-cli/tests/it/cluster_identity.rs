@@ -1,7 +1,6 @@
 //! Who a node is and where: one that moved is found, and a copy of one is told from it.
 
 use std::io::{BufRead, BufReader, Read};
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use esker_rpc::client::{Client, ClientSettings};
 
+use crate::blocks::block;
 use crate::cluster_commands::{Cluster, QUICK};
 use crate::tool::Bench;
 
@@ -209,12 +209,8 @@ fn nodes_that_all_moved_find_one_another_by_those_they_are_told_to_join() {
     // Nobody knows where anybody is, so there is no majority that could be told.
     let cluster = Cluster::start("3");
     cluster.ok(&["stop"]);
-    let ports: Vec<String> = {
-        let bound = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-        let bound: Vec<TcpListener> = bound.collect();
-        let port = |one: &TcpListener| one.local_addr().unwrap().port().to_string();
-        bound.iter().map(port).collect()
-    };
+    let first = block();
+    let ports = [0, 1, 2].map(|at| (first + at).to_string());
     let join: Vec<String> = ports
         .iter()
         .map(|port| format!("127.0.0.1:{port}"))

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use esker_rpc::client::{Client, ClientSettings};
 use serde_json::Value;
 
+use crate::blocks::free_ports;
 use crate::kill_cluster::SETTINGS;
 use crate::tool::{Bench, Ran};
 
@@ -26,7 +27,7 @@ impl Cluster {
     pub fn start() -> Cluster {
         let bench = Bench::new();
         let words = ["cluster", "--dir", "cluster", "start", "--nodes", "5"];
-        let told = ["--free-ports", "--json"];
+        let told = [&free_ports(), "--json"];
         let ran = bench.ok(&[&words[..], &told, &SETTINGS].concat());
         let mut cluster = Cluster {
             bench,

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::blocks::free_ports;
 use crate::tool::{Bench, Ran};
 
 /// The cluster of a test, which ends with it.
@@ -20,9 +21,10 @@ impl Drop for Cluster {
 impl Cluster {
     fn start() -> Cluster {
         let bench = Bench::new();
+        let ports = free_ports();
         let words = [
             &["cluster", "--dir", "cluster", "start", "--nodes", "2"][..],
-            &["--free-ports", "--json", "--set", "memory_limit=16MiB"],
+            &[ports.as_str(), "--json", "--set", "memory_limit=16MiB"],
             &[
                 "--set",
                 "slow_query_threshold=1ms",

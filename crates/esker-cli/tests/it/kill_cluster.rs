@@ -9,6 +9,7 @@ use esker_rpc::client::{CallSettings, Client, ClientSettings, NewTable, Table};
 use esker_rpc::codec::scalars::Address;
 use serde_json::Value;
 
+use crate::blocks::free_ports;
 use crate::tool::Bench;
 
 /// Longest that anything takes.
@@ -51,7 +52,7 @@ impl Cluster<'_> {
 
     fn start(&self) -> Vec<Value> {
         let nodes = self.nodes.to_string();
-        let words = ["start", "--nodes", &nodes, "--free-ports", "--json"];
+        let words = ["start", "--nodes", &nodes, &free_ports(), "--json"];
         let told = self.command(&[&words[..], &SETTINGS[..]].concat());
         let rows: Value = serde_json::from_str(&told).unwrap();
         rows.as_array().unwrap().clone()

@@ -5,6 +5,7 @@
 
 mod shown;
 mod tool;
+mod blocks;
 #[allow(
     dead_code,
     reason = "the tests of the wire use more of the double than these"
