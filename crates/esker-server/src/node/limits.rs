@@ -25,8 +25,8 @@ pub const KEPT_ENTRIES: u64 = 64;
 /// Entries of one replica that are applied before another one has its turn.
 pub const ENTRIES_AT_ONCE: usize = 32;
 
-/// Bytes of rows in one page of an image.
-pub const IMAGE_PAGE_BYTES: usize = 1 << 20;
+/// Bytes of rows in one page of an image: clients wait behind the reading of one.
+pub const IMAGE_PAGE_BYTES: usize = 256 << 10;
 
 /// Ticks after which an image that nobody reads is let go of: whoever fetches it asks for the next
 /// page at once, and what a snapshot holds is held for all keyspaces.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use esker::Db;
 use esker_raft::{Member, NodeId, Ticket};
+use tokio::time::Instant;
 
 use crate::log_lines::{Level, LogLines};
 use crate::meta::ids::ReplicaName;
@@ -17,11 +18,15 @@ use crate::peer::links::Links;
 use crate::shell::complaints::Complaints;
 use crate::shell::inbox::{Inbox, Told};
 
-/// How long a page is waited for: 1 MiB, read from a disk.
+/// How long a page is waited for, which is read from a disk.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long until the same page is asked for again.
 const REST: Duration = Duration::from_millis(200);
+
+/// A page that has arrived is followed by a rest as long as it took, and no longer than this: who
+/// gets an image is in no hurry, and those who serve clients meanwhile are the ones who send it.
+const PAGE_REST_MAX: Duration = Duration::from_millis(100);
 
 /// How often one page is asked for in vain before the image counts as lost: half a minute, for a
 /// node that is started again meanwhile has forgotten what it offered.
@@ -100,7 +105,7 @@ impl ImageThread {
         let ask = Ask::ImageFetched(member, index, is_here);
         self.inbox.tell(Told::Stage(ask));
         if end == End::Failed {
-            (0..FAULT_RESTS).for_each(|_| self.rest());
+            (0..FAULT_RESTS).for_each(|_| self.rest(REST));
         }
         let word = PageRequest {
             from: offered.from,
@@ -157,10 +162,11 @@ impl ImageThread {
                 self.give_up(member, fetch);
                 return None;
             }
+            let begun = Instant::now();
             let Some(answer) = self.ask(node, &fetch.request()) else {
                 failures += 1;
                 if failures <= FAILURES_MAX {
-                    self.rest();
+                    self.rest(REST);
                     continue;
                 }
                 self.give_up(member, fetch);
@@ -168,7 +174,10 @@ impl ImageThread {
             };
             failures = 0;
             let end = match fetch.take(&self.db, &self.images, answer) {
-                Ok(Progress::More) => continue,
+                Ok(Progress::More) => {
+                    self.rest(begun.elapsed().min(PAGE_REST_MAX));
+                    continue;
+                }
                 Ok(Progress::Arrived) => {
                     self.complaints.settle(&unwritten(member));
                     return Some(End::Arrived);
@@ -199,8 +208,8 @@ impl ImageThread {
         }
     }
 
-    fn rest(&mut self) {
-        match self.offers.recv_timeout(REST) {
+    fn rest(&mut self, time: Duration) {
+        match self.offers.recv_timeout(time) {
             Ok(offered) => {
                 self.waiting.insert(offered.member, offered);
             }
