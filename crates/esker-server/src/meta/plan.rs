@@ -143,6 +143,10 @@ fn created_here(
     group: GroupId,
     row: &PartitionRow,
 ) -> Option<Directive> {
+    // Of almost all of them, and this is asked of all for each report.
+    if row.unmade.is_empty() {
+        return None;
+    }
     let mut wished = row.wished.iter();
     let (&replica, _) = wished.find(|wished| *wished.1 == report.node)?;
     let is_here = live.node(report.node)?.of_group(group).next().is_some();

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use esker::internals::base::codec::checksum::hash64;
 use esker::{Db, Error, Keyspace, Result};
@@ -20,7 +21,7 @@ use crate::node::replicas::Replicas;
 use crate::node::request::{Answer, Reply, RequestId};
 use crate::node::stall;
 use crate::node::switch::{State, Switch, Switches};
-use crate::node::view::View;
+use crate::node::view::{Alarm, View};
 use crate::partition::ended::keyspace_options;
 use crate::partition::mark::ReplicaMark;
 use crate::partition::place::Place;
@@ -86,6 +87,7 @@ pub struct Applying {
     pub(crate) images: Arc<Images>,
     voice: Voice,
     pub(crate) machines: BTreeMap<GroupId, Machinery>,
+    unreadable: Alarm,
     /// Those with something to do, in the order of their turns.
     ready: VecDeque<GroupId>,
     parked: Vec<GroupId>,
@@ -106,6 +108,7 @@ impl Applying {
             images: Arc::default(),
             voice,
             machines: BTreeMap::new(),
+            unreadable: Alarm::default(),
             ready: VecDeque::new(),
             parked: Vec::new(),
             later: Vec::new(),
@@ -183,6 +186,13 @@ impl Applying {
             self.take(work);
         }
         self.out.asks.extend(self.images.tick());
+        if self.unreadable.swap(false, Ordering::SeqCst) {
+            self.retire_unreadable();
+        }
+        self.retry_parked();
+    }
+
+    fn retire_unreadable(&mut self) {
         let machines = self.machines.values();
         let unreadable = machines.filter(|machine| machine.view.is_unreadable());
         for member in unreadable.map(|it| it.member).collect::<Vec<_>>() {
@@ -190,7 +200,6 @@ impl Applying {
             let why = "its rows cannot be read".to_owned();
             self.take(Work::Retire(member, why));
         }
-        self.retry_parked();
     }
 
     /// Replicas that were told to wait are tried again by the next [`Applying::run`]: what they
@@ -251,7 +260,8 @@ impl Applying {
             mark.clock_us,
             scan_life(&self.voice, keyspace.name()),
         );
-        View::new(member, keyspace.clone(), place, since)
+        let alarm = Arc::clone(&self.unreadable);
+        View::new(member, keyspace.clone(), place, since, alarm)
     }
 
     /// The images that are offered here, and those that have arrived.

@@ -54,4 +54,4 @@ pub use request::{Answer, Now, Reply, RequestId};
 pub use stages::{Found, Outcome, Stages};
 pub use traffic::{Traffic, TrafficCounts};
 pub use turn::{Cleared, NodeEvent, Turn};
-pub use view::{Standing, View};
+pub use view::{Alarm, Standing, View};

@@ -35,6 +35,10 @@ pub struct Standing {
     pub damage: Option<String>,
 }
 
+/// Set when a read has met rows that are not what was written, of whichever replica: whoever
+/// retires these need not look at each of them all the time.
+pub type Alarm = Arc<AtomicBool>;
+
 /// One replica here, with one keyspace: another image is another view.
 ///
 /// Any thread may call anything. The lock is held over no call of the engine.
@@ -62,6 +66,7 @@ pub struct View {
     flushed: AtomicU64,
     unapplied_bytes: AtomicUsize,
     is_unreadable: AtomicBool,
+    alarm: Alarm,
     compaction: Mutex<Compaction>,
     stall: Mutex<Option<String>>,
     is_stalled: AtomicBool,
@@ -75,6 +80,7 @@ impl View {
         keyspace: Keyspace,
         place: Place,
         (applied, clock_us, life): (u64, u64, u64),
+        alarm: Alarm,
     ) -> View {
         View {
             member,
@@ -93,6 +99,7 @@ impl View {
             flushed: AtomicU64::new(0),
             unapplied_bytes: AtomicUsize::new(0),
             is_unreadable: AtomicBool::new(false),
+            alarm,
             compaction: Mutex::default(),
             stall: Mutex::default(),
             is_stalled: AtomicBool::new(false),
@@ -108,6 +115,7 @@ impl View {
             && error.kind() == ErrorKind::Corruption
         {
             self.is_unreadable.store(true, Ordering::SeqCst);
+            self.alarm.store(true, Ordering::SeqCst);
         }
         served
     }

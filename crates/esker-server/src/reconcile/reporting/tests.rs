@@ -7,6 +7,7 @@ use esker::{Db, KeyspaceOptions};
 use esker_raft::{Configuration, NodeId};
 
 use super::*;
+use crate::node::Alarm;
 use crate::partition::place::Place;
 
 fn member(group: u64, replica: u64) -> Member {
@@ -49,7 +50,13 @@ fn node() -> (Db, Replicas, BTreeMap<GroupId, Status>) {
             ..KeyspaceOptions::default()
         };
         let keyspace = db.keyspace_with(&format!("{group}"), options).unwrap();
-        let view = View::new(member(group, 1), keyspace, Place::default(), (40, 0, 1));
+        let view = View::new(
+            member(group, 1),
+            keyspace,
+            Place::default(),
+            (40, 0, 1),
+            Alarm::default(),
+        );
         replicas.set_view(Arc::new(view));
         let mut configuration = Configuration::first(1, &[(ReplicaId(group - 6), NodeId(2))]);
         if group == 8 {

@@ -4,6 +4,7 @@ use esker::internals::env::sim::SimWorld;
 use esker::{Db, KeyspaceOptions};
 use esker_raft::{Member, ReplicaId};
 
+use crate::node::Alarm;
 use crate::partition::place::Place;
 
 use super::*;
@@ -19,7 +20,13 @@ fn views(db: &Db) -> Vec<Arc<View>> {
             group: GroupId(group),
             replica: ReplicaId(1),
         };
-        Arc::new(View::new(member, keyspace, Place::default(), (1, 0, 1)))
+        Arc::new(View::new(
+            member,
+            keyspace,
+            Place::default(),
+            (1, 0, 1),
+            Alarm::default(),
+        ))
     };
     [7, 8, 9].map(view).to_vec()
 }
