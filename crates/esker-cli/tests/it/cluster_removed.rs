@@ -1,5 +1,6 @@
 //! The directory of a node that was removed, started by hand as if nothing were.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -120,4 +121,63 @@ fn the_directory_of_a_removed_node_is_told_so_whenever_it_is_started() {
     cluster.ok(&[&["restart", "2"], &QUICK[..]].concat());
     is_of_now(&cluster, &metas);
     assert_eq!(cluster.states()[..3], ["running"; 3]);
+}
+
+/// The numbers of the nodes that vote in the meta service.
+fn voters(ran: &Ran) -> Vec<i64> {
+    let nodes = ran.json();
+    let nodes = nodes.as_array().unwrap().iter();
+    let voters = nodes.filter(|one| one["votes_in_meta"] == true);
+    voters.map(|one| one["node"].as_i64().unwrap()).collect()
+}
+
+#[test]
+fn the_directory_of_a_removed_node_takes_the_meta_service_from_nobody() {
+    let cluster = Cluster::start("4");
+    let bench = &cluster.bench;
+    let rows = cluster.rows();
+    let stay = |gone: usize| -> Vec<usize> { (1..=4).filter(|node| *node != gone).collect() };
+    let metas = |nodes: &[usize]| {
+        let doors = nodes.iter().map(|node| door(&rows[node - 1], "meta"));
+        doors.collect::<Vec<_>>().join(",")
+    };
+    let list = ["node", "list", "--json"];
+    let first = metas(&[1, 2, 3, 4]);
+    let told = until(&cluster, (&first, &list), |ran| {
+        ran.code == 0 && voters(ran).len() == 3
+    });
+    // One that votes, and is not the first: the lowest number of the others.
+    let gone = usize::try_from(voters(&told)[1]).unwrap();
+    let (there, number) = (stay(gone), gone.to_string());
+    let metas = metas(&there);
+    cluster.ok(&["kill", &number]);
+    ok(&cluster, &metas, &["node", "remove", &number, "--yes"]);
+    let there: Vec<i64> = there
+        .into_iter()
+        .map(|node| i64::try_from(node).unwrap())
+        .collect();
+    until(&cluster, (&metas, &list), |ran| {
+        ran.code == 0 && numbers(ran) == there && voters(ran) == there
+    });
+    // It was not started since, so it does not know.
+    let dir = format!("cluster/node{gone}");
+    let accepts = ["serve", "--dir", &dir, "--recover-meta", "--accept-loss"];
+    bench.run(&accepts).exits(0);
+    let words = ["--dir", &dir, "--peer-port", "0"];
+    let _alone = ByHand::start(bench, &words);
+    let log = |node: i64| {
+        let path = bench.path(&format!("cluster/node{node}.log"));
+        fs::read_to_string(path).unwrap()
+    };
+    let refused = format!("does not heed it: node {gone} was removed from the cluster");
+    let is_told = || there.iter().all(|node| log(*node).contains(&refused));
+    until(&cluster, (&metas, &list), |ran| ran.code == 0 && is_told());
+    // Nobody else has noticed.
+    let words = ["table", "create", "ships", "--partitions", "4"];
+    ok(&cluster, &metas, &words);
+    assert_eq!(voters(&ok(&cluster, &metas, &list)), there);
+    for node in there {
+        let log = log(node);
+        assert!(!log.contains("of a meta service of before"), "{log}");
+    }
 }

@@ -22,6 +22,10 @@ pub const FACT: &str = "epoch";
 /// it may have given some.
 pub const HEARD: &str = "epoch-heard";
 
+/// The name of the fact that a node keeps: the latest epoch that it does not heed, for its node was
+/// removed. After an opening the rows of meta may be those of before that.
+pub const REFUSED: &str = "epoch-refused";
+
 const VERSION: u8 = 1;
 
 fields! {

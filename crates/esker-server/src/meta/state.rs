@@ -205,6 +205,13 @@ impl State {
         epochs.any(|row| (row.nodes_from..row.nodes_to).contains(&node))
     }
 
+    /// Whether a node had that number, and was let go of.
+    pub fn was_removed(&self, node: NodeId) -> bool {
+        let was_given = |row: &ClusterRow| node.0 > 0 && node < row.next_node;
+        let was_given = self.cluster.as_ref().is_some_and(was_given);
+        was_given && !self.nodes.contains_key(&node) && !self.may_forget_node(node)
+    }
+
     /// Where a node stands for its neighbours.
     pub fn host(&self, node: NodeId) -> Host<'_> {
         match self.nodes.get(&node) {

@@ -132,9 +132,9 @@ impl Links {
         self.registry.ousted()
     }
 
-    /// As [`Registry::later_claim`].
-    pub fn later_claim(&self) -> Option<Claim> {
-        self.registry.later_claim()
+    /// As [`Registry::later_claims`].
+    pub fn later_claims(&self) -> Vec<Claim> {
+        self.registry.later_claims()
     }
 
     /// As [`Registry::set_claim`].

@@ -16,7 +16,7 @@
 //!   other, the one that others speak to stays; who has nobody yet leaves it to them.
 //!
 //! Nodes that heed two meta services, of which one lost its majority (`meta/epoch.rs`), greet
-//! and part: the one that heeds the earlier one is told so ([`Registry::later_claim`]), and
+//! and part: the one that heeds the earlier one is told so ([`Registry::later_claims`]), and
 //! comes again when it has let go of that.
 //!
 //! Who is refused so is to stop ([`Registry::ousted`]). What is not found out: a copy that is
@@ -40,6 +40,9 @@ const NODES_MAX: usize = 10_000;
 /// What is heard sooner may have been under way when it was killed; a node that lives says so each
 /// second.
 const PROOF: Duration = Duration::from_secs(1);
+
+/// Later meta services that are remembered at most, for the same reason: the latest of them.
+const EPOCHS_MAX: usize = 16;
 
 /// Why a node is not spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,13 +164,23 @@ pub struct Registry {
 }
 
 /// The meta service that this node says it heeds, and what others have said.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Epochs {
     own: Claim,
-    /// The latest that has gone on.
-    latest: Epoch,
-    /// The latest that is about to.
-    coming: Epoch,
+    /// Those that others have named, and whether anybody has said that one has gone on.
+    heard: BTreeMap<Epoch, bool>,
+}
+
+impl Epochs {
+    fn hear(&mut self, Claim { epoch, has_gone_on }: Claim) {
+        if epoch <= self.own.epoch {
+            return;
+        }
+        *self.heard.entry(epoch).or_default() |= has_gone_on;
+        if self.heard.len() > EPOCHS_MAX {
+            self.heard.pop_first();
+        }
+    }
 }
 
 impl Registry {
@@ -198,17 +211,12 @@ impl Registry {
         self.epochs().own
     }
 
-    /// A later one than that, if a node has said one: one that has gone on before one that is about
-    /// to, which may never do so.
-    pub fn later_claim(&self) -> Option<Claim> {
-        let Epochs {
-            own,
-            latest,
-            coming,
-        } = *self.epochs();
-        let has_gone_on = latest > own.epoch;
-        let epoch = if has_gone_on { latest } else { coming };
-        (epoch > own.epoch).then_some(Claim { epoch, has_gone_on })
+    /// Later ones than that of which nodes have spoken, in their order.
+    pub fn later_claims(&self) -> Vec<Claim> {
+        let epochs = self.epochs();
+        let later = epochs.heard.iter().filter(|row| *row.0 > epochs.own.epoch);
+        let claim = |(&epoch, &has_gone_on): (&Epoch, &bool)| Claim { epoch, has_gone_on };
+        later.map(claim).collect()
     }
 
     /// Who this node is.
@@ -349,12 +357,8 @@ impl Registry {
         }
         // Only now: a copy of a directory has no word in this.
         let mut epochs = self.epochs();
-        let Claim { epoch, has_gone_on } = greeting.claim;
-        let heard = match has_gone_on {
-            true => &mut epochs.latest,
-            false => &mut epochs.coming,
-        };
-        *heard = epoch.max(*heard);
+        epochs.hear(greeting.claim);
+        let epoch = greeting.claim.epoch;
         match epoch == epochs.own.epoch {
             true => Ok(()),
             false => Err(Stranger::OtherEpoch(epoch)),

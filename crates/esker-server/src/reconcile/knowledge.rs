@@ -73,6 +73,13 @@ impl Knowledge {
             .max_by_key(|node| (is_up(*node), *node))
     }
 
+    /// Whether a node was let go of, as far as the list tells: it has later ones, and not that one.
+    pub fn was_removed(&self, node: NodeId) -> bool {
+        let last = self.nodes.last_key_value();
+        let is_before = last.is_some_and(|(last, _)| node < *last);
+        node.0 > 0 && is_before && !self.nodes.contains_key(&node)
+    }
+
     /// The table of a number that answers: none that is dropped, or unknown here.
     pub fn open_table(&self, table: TableId) -> Option<&TableFacts> {
         self.tables.get(&table).filter(|facts| !facts.is_dropped)

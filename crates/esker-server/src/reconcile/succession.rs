@@ -6,6 +6,9 @@
 //! and then says it. The node of which the epoch says that its replica goes on has that go on
 //! alone, as often as it takes until an entry says so.
 //!
+//! Nobody heeds the epoch of a node that was removed from the cluster, as far as it knows that: what
+//! those have decided that let it go is no less than what it has, and they may be well.
+//!
 //! Until another entry has the epoch as well, that node says that its service is *about to* go on,
 //! and nobody lets go of anything for that: if its disk is lost in those moments, what others have
 //! is all that there is. A replica that is held stays so meanwhile. So says any other node, too,
@@ -21,6 +24,7 @@ use std::time::Duration;
 
 use esker_raft::{Member, NodeId, ReplicaId, Status};
 
+use crate::log_lines::Level;
 use crate::meta::epoch::{Claim, Epoch};
 use crate::meta::ids::{META, ReplicaName};
 
@@ -44,12 +48,24 @@ pub enum Due {
     Keep(Epoch),
     /// Others are greeted with that from now on.
     Say(Claim),
+    /// That one is not heeded: its node was removed.
+    Refuse(Epoch),
     /// The replica of meta here waits whether that one goes on.
     Await(Epoch),
     /// The replica of meta here goes on without all others up to that id.
     GoOnAlone(Member, ReplicaId),
     /// The replica of meta here takes part.
     Free,
+}
+
+impl Due {
+    /// How much whoever reads the log is to care: a node that is refused is to be stopped.
+    pub fn level(&self) -> Level {
+        match self {
+            Due::Refuse(_) => Level::Error,
+            _ => Level::Warning,
+        }
+    }
 }
 
 impl fmt::Display for Due {
@@ -61,6 +77,12 @@ impl fmt::Display for Due {
                 write!(out, "{name} is of a meta service of before, and goes")
             }
             Due::Say(claim) => write!(out, "others are told of {}", claim.epoch),
+            Due::Refuse(epoch) => write!(
+                out,
+                "this node hears of {epoch}, and does not heed it: node {node} was removed from \
+                 the cluster. Stop node {node}, and remove its directory",
+                node = epoch.node.0
+            ),
             Due::Await(epoch) => write!(
                 out,
                 "this node hears of {epoch}, which is about to go on: its own replica of the meta \
@@ -87,6 +109,11 @@ pub struct Succession {
     since: Option<Duration>,
     /// When its replica was told last that it goes.
     purged: Option<Duration>,
+    /// The latest epoch that is not heeded, for its node was removed. The rows that said so may not
+    /// be there again when the node was opened.
+    refused: Epoch,
+    /// The same, if it was told in this life.
+    told: Epoch,
 }
 
 impl Succession {
@@ -100,7 +127,14 @@ impl Succession {
             awaited: (Epoch::default(), Duration::ZERO),
             since: None,
             purged: None,
+            refused: Epoch::default(),
+            told: Epoch::default(),
         }
+    }
+
+    /// The same of one that does not heed that epoch, by what it has kept.
+    pub fn refusing(self, refused: Epoch) -> Succession {
+        Succession { refused, ..self }
     }
 
     /// The latest epoch that it knows of.
@@ -135,6 +169,26 @@ impl Succession {
             epoch,
             has_gone_on: is_led || known >= epoch || is_later,
         }
+    }
+
+    /// What a node has said of a later epoch, of all that were said: one that has gone on before
+    /// one that is about to, which may never do so. With that what is due if a later one is not
+    /// heeded, for its node `was_removed`, as far as is known here; once for each.
+    pub fn choose(
+        &mut self,
+        claims: &[Claim],
+        was_removed: impl Fn(NodeId) -> bool,
+    ) -> (Option<Claim>, Option<Due>) {
+        let later = claims.iter().filter(|claim| claim.epoch > self.epoch);
+        let (void, later): (Vec<Claim>, Vec<Claim>) =
+            later.partition(|it| it.epoch == self.refused || was_removed(it.epoch.node));
+        let latest = later.iter().max_by_key(|it| (it.has_gone_on, it.epoch));
+        let void = void.iter().map(|claim| claim.epoch).max();
+        let news = void.filter(|epoch| *epoch != self.told);
+        if let Some(epoch) = news {
+            (self.refused, self.told) = (epoch, epoch);
+        }
+        (latest.copied(), news.map(Due::Refuse))
     }
 
     /// What is due on a node with such a replica of meta, whose rows have the epoch `known`.

@@ -19,7 +19,7 @@ use crate::node::{Ask, NodeEvent, Now, Reply, RequestId, TableFacts as FactsOfTa
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
 use crate::peer::link::Link;
 use crate::reconcile::{
-    Action, CallId, Due, Knowledge, Leading, Out, Reporter, Succession, Told as MetaTold, actions,
+    Action, CallId, Due, Knowledge, Leading, Out, Reporter, Succession, actions,
 };
 use crate::shell::apply_thread::Order;
 use crate::shell::inbox::{CallBack, Told};
@@ -221,15 +221,21 @@ impl Brain {
     /// Time has passed: which meta service there is, and what becomes of the replica here of that.
     pub(crate) fn succeed(&mut self, meta: Option<&Status>, now: Now) -> Vec<Ask> {
         let links = &self.around.links;
-        let later = links.later_claim();
+        let state = self.state();
+        // A replica that was away may have older rows than the list that its node was told.
+        let was_removed =
+            |node: NodeId| state.was_removed(node) || self.knowledge.was_removed(node);
+        let claims = links.later_claims();
+        let (later, refused) = self.succession.choose(&claims, was_removed);
         let gone_on = later.iter().filter(|it| it.has_gone_on);
         gone_on.for_each(|it| self.leading.go_on(it.epoch, false));
         let is_up = |node: NodeId| links.is_up(node.0);
-        let meta = (meta, self.state().epoch());
+        let meta = (meta, state.epoch());
         let is_led = self.was_answered && !self.around.known.meta.is_away();
         let told = (later, is_led);
         let due = self.succession.pass(told, meta, is_up, now.monotonic);
-        due.into_iter().filter_map(|due| self.settle(due)).collect()
+        let due = refused.into_iter().chain(due);
+        due.filter_map(|due| self.settle(due)).collect()
     }
 
     fn settle(&mut self, due: Due) -> Option<Ask> {
@@ -243,6 +249,7 @@ impl Brain {
                 self.around.links.set_claim(claim);
                 return None;
             }
+            Due::Refuse(epoch) => Order::Keep(epoch::REFUSED, epoch.encode()),
             Due::Await(epoch) => Order::Keep(epoch::HEARD, epoch.encode()),
             Due::GoOnAlone(member, last) => return Some(Ask::GoOnAlone(member, last)),
             Due::Free => {
@@ -251,7 +258,7 @@ impl Brain {
                 return Some(Ask::Free(groups.filter(|group| *group != META).collect()));
             }
         };
-        self.around.log.write(Level::Warning, &due.to_string());
+        self.around.log.write(due.level(), &due.to_string());
         // A thread that has ended says why by itself.
         let _ = self.around.orders.send(order);
         None
@@ -326,22 +333,10 @@ impl Brain {
         self.is_reporting = true;
         let inbox = self.around.inbox.clone();
         if self.leading.is_leading() {
-            let back: CallBack = Box::new(move |told| {
-                inbox.tell(match told {
-                    MetaTold::Directives(bytes) => Told::Directives(bytes),
-                    MetaTold::NotLeader(node) => Told::Elsewhere(node),
-                    _ => Told::Elsewhere(None),
-                });
-            });
+            let back: CallBack = Box::new(move |told| inbox.tell(Told::of_leader(told)));
             return self.hear(&report, back, now);
         }
-        let asker = Asker::new(move |answer| {
-            inbox.tell(match answer {
-                Answer::Done(bytes) => Told::Directives(bytes),
-                Answer::NotLeader(node) => Told::Elsewhere(node.map(NodeId)),
-                Answer::Refused(_) | Answer::Unknown => Told::Elsewhere(None),
-            });
-        });
+        let asker = Asker::new(move |answer| inbox.tell(Told::of_answer(answer)));
         let ask = PeerAsk::Report(report.encode());
         match self.meta_leader() {
             Some(node) => self.around.links.ask(node.0, &ask, PATIENCE, asker),

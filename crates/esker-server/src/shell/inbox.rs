@@ -11,7 +11,7 @@ use esker_rpc::message::meta::MetaCall;
 use crate::meta::command::NewNode;
 use crate::meta::report::Report;
 use crate::node::{Ask, Reply, RequestId};
-use crate::peer::ask::Asker;
+use crate::peer::ask::{Answer, Asker};
 use crate::reconcile;
 
 /// Requests of clients that wait for a turn: what one turn takes is far below.
@@ -54,6 +54,26 @@ pub(crate) enum Told {
     HandOver(Box<dyn FnOnce(Vec<GroupId>) + Send>),
     /// The thread is to end.
     Stop,
+}
+
+impl Told {
+    /// What the side of the leader, which is here, says to a report.
+    pub(crate) fn of_leader(told: reconcile::Told) -> Told {
+        match told {
+            reconcile::Told::Directives(bytes) => Told::Directives(bytes),
+            reconcile::Told::NotLeader(node) => Told::Elsewhere(node),
+            _ => Told::Elsewhere(None),
+        }
+    }
+
+    /// What another node says to a report.
+    pub(crate) fn of_answer(answer: Answer) -> Told {
+        match answer {
+            Answer::Done(bytes) => Told::Directives(bytes),
+            Answer::NotLeader(node) => Told::Elsewhere(node.map(NodeId)),
+            Answer::Refused(_) | Answer::Unknown => Told::Elsewhere(None),
+        }
+    }
 }
 
 /// The sending end. Copies are the same one; any thread may send, and none waits.

@@ -207,7 +207,8 @@ pub(crate) fn succession(stages: &mut Stages) -> Result<Succession, String> {
     let meta = stages.consensus.status(META);
     stages.hold(META);
     let epoch = load_epoch(stages, epoch::FACT)?;
-    let mut succession = Succession::new(stages.identity.node, epoch, meta.is_some());
+    let succession = Succession::new(stages.identity.node, epoch, meta.is_some());
+    let mut succession = succession.refusing(load_epoch(stages, epoch::REFUSED)?);
     let rows = stages.replicas.view(META).and_then(|view| view.meta());
     let known = rows.map_or(Epoch::default(), |rows| rows.epoch());
     succession.greet((meta.as_ref(), known));

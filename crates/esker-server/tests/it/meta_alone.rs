@@ -1,5 +1,6 @@
 //! Three nodes keep the meta service, and two are lost: the third goes on, and no other one does.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::Fs;
 use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
-use esker_raft::{Member, NodeId, ReplicaId, Status};
+use esker_raft::{Change, ChangeStep, Member, NodeId, ReplicaId, Status};
 use esker_server::meta::command::{Command, Deed, NewNode, NewTable};
 use esker_server::meta::epoch::{self, Claim, Epoch};
 use esker_server::meta::ids::{ClusterId, META};
@@ -43,8 +44,10 @@ struct One {
     leading: Leading,
     /// What it greets others with.
     said: Option<Claim>,
-    /// The latest services of which it has heard: one that has gone on, and one about to.
-    heard: (Epoch, Epoch),
+    /// The services of which it has heard, and whether they have gone on.
+    heard: BTreeMap<Epoch, bool>,
+    /// Those that it does not heed.
+    refused: Vec<Epoch>,
     /// It has led the meta service in this life.
     has_led: bool,
 }
@@ -56,14 +59,17 @@ impl One {
         stages.hold(META);
         let kept = stages.applying.own_rows().fact(epoch::FACT)?;
         let kept = kept.map_or(Epoch::default(), |bytes| Epoch::decode(&bytes).unwrap());
+        let refused = stages.applying.own_rows().fact(epoch::REFUSED)?;
+        let refused = refused.map_or(Epoch::default(), |bytes| Epoch::decode(&bytes).unwrap());
         let mut leading = Leading::new(None);
         leading.go_on(kept, kept.node == NodeId(node));
         Ok(One {
-            succession: Succession::new(NodeId(node), kept, is_holding),
+            succession: Succession::new(NodeId(node), kept, is_holding).refusing(refused),
             stages,
             leading,
             said: None,
-            heard: (Epoch::default(), Epoch::default()),
+            heard: BTreeMap::new(),
+            refused: Vec::new(),
             has_led: false,
         })
     }
@@ -77,20 +83,13 @@ impl One {
         view.and_then(|view| view.meta()).unwrap_or_default()
     }
 
-    /// What it has heard of a later service than it heeds, once others have greeted it so.
-    fn hear(&mut self, said: &[Option<Claim>]) -> Option<Claim> {
-        let (mut latest, mut coming) = self.heard;
+    /// What it has heard of later services than it heeds, once others have greeted it so.
+    fn hear(&mut self, said: &[Option<Claim>]) -> Vec<Claim> {
         for claim in said.iter().flatten() {
-            match claim.has_gone_on {
-                true => latest = latest.max(claim.epoch),
-                false => coming = coming.max(claim.epoch),
-            }
+            *self.heard.entry(claim.epoch).or_default() |= claim.has_gone_on;
         }
-        self.heard = (latest, coming);
-        let own = self.said.unwrap_or_default().epoch;
-        let has_gone_on = latest > own;
-        let epoch = if has_gone_on { latest } else { coming };
-        (epoch > own).then_some(Claim { epoch, has_gone_on })
+        let claim = |(&epoch, &has_gone_on): (&Epoch, &bool)| Claim { epoch, has_gone_on };
+        self.heard.iter().map(claim).collect()
     }
 
     fn settle(&mut self, due: Due, step: u64) -> esker::Result<()> {
@@ -110,6 +109,11 @@ impl One {
                 let ask = Ask::GoOnAlone(member, last);
                 self.stages.consensus.ask(ask, now(step));
             }
+            Due::Refuse(epoch) => {
+                self.refused.push(epoch);
+                let rows = self.stages.applying.own_rows();
+                rows.keep_fact(epoch::REFUSED, &epoch.encode())?;
+            }
             Due::Free => self.stages.consensus.ask(Ask::Free([].into()), now(step)),
         }
         Ok(())
@@ -122,6 +126,8 @@ struct Three {
     ones: [Option<One>; 3],
     step: u64,
     request: u64,
+    /// The one that the list of nodes, which all were told, is without.
+    unlisted: Option<NodeId>,
 }
 
 /// Addresses that nobody dials.
@@ -164,6 +170,7 @@ impl Three {
             ones: [None, None, None],
             step: 1,
             request: 0,
+            unlisted: None,
         };
         for node in 0..3 {
             let env = three.worlds[node].env();
@@ -235,6 +242,18 @@ impl Three {
         self.live(20);
     }
 
+    fn change(&mut self, node: usize, step: ChangeStep) {
+        self.request += 1;
+        let ask = Ask::Change {
+            request: RequestId(1_000_000 + self.request),
+            group: META,
+            change: Change::of(step),
+        };
+        let one = self.ones[node].as_mut().unwrap();
+        one.stages.consensus.ask(ask, now(self.step));
+        self.live(20);
+    }
+
     fn live(&mut self, steps: u64) {
         for _ in 0..steps {
             self.tick().unwrap();
@@ -262,7 +281,7 @@ impl Three {
         self.step += 1;
         let step = self.step;
         for node in 0..3 {
-            let said = self.said();
+            let (said, unlisted) = (self.said(), self.unlisted);
             let is_led = self.is_led(node);
             let Some(one) = &mut self.ones[node] else {
                 continue;
@@ -270,13 +289,15 @@ impl Three {
             let epoch = |said: Option<Claim>| said.map(|claim| claim.epoch);
             let own = epoch(one.said);
             let is_up = |other: NodeId| own.is_some() && epoch(said[other.0 as usize - 1]) == own;
-            let later = one.hear(&said);
-            let meta = one.meta();
-            let meta = (meta.as_ref(), one.state().epoch());
+            let (meta, state) = (one.meta(), one.state());
+            let said = one.hear(&said);
+            let was_removed = |node| state.was_removed(node) || unlisted == Some(node);
+            let (later, refused) = one.succession.choose(&said, was_removed);
+            let meta = (meta.as_ref(), state.epoch());
             let due = one
                 .succession
                 .pass((later, is_led), meta, is_up, now(step).monotonic);
-            for due in due {
+            for due in refused.into_iter().chain(due) {
                 one.settle(due, step)?;
             }
             self.lead(node);
@@ -618,6 +639,68 @@ fn two_that_came_back_while_nobody_could_tell_them_yield_when_they_are_told() {
         assert!(three.ones[node].as_ref().unwrap().meta().is_none());
     }
     three.has_gone_on();
+}
+
+/// Of three that are well the third was killed and removed, and the loss of the others accepted on
+/// it: it was not started since, and does not know.
+fn removed() -> Three {
+    let mut three = Three::begun();
+    three.kill(2);
+    three.live(LONG);
+    let leader = three.leader();
+    three.change(leader, ChangeStep::Remove(ReplicaId(3)));
+    three.propose(leader, Deed::RemoveNode { node: NodeId(3) });
+    let one = three.ones[leader].as_ref().unwrap();
+    assert_eq!(one.meta().unwrap().configuration.nodes.len(), 2);
+    assert!(one.state().was_removed(NodeId(3)));
+    three.accept(&three.worlds[2].env()).unwrap();
+    three
+}
+
+/// The first two have the meta service, and do whatever is asked of them.
+#[track_caller]
+fn is_healthy(three: &mut Three) {
+    let leads = |one: &Option<One>| {
+        let meta = one.as_ref().and_then(One::meta);
+        meta.is_some_and(|meta| meta.leader == Some(meta.replica))
+    };
+    let leader = three.ones[..2].iter().position(leads);
+    let leader = leader.expect("the meta service has no leader");
+    let count = three.ones[leader].as_ref().unwrap().state().tables.len();
+    three.propose(leader, create_table(&format!("table{count}")));
+    for node in 0..2 {
+        let one = three.ones[node].as_ref().unwrap();
+        assert_eq!(one.succession.epoch(), Epoch::default());
+        assert_eq!(one.state().tables.len(), count + 1);
+    }
+}
+
+#[test]
+fn the_node_that_was_removed_takes_the_meta_service_from_nobody() {
+    let mut three = removed();
+    three.open(2);
+    three.live(LONG);
+    let epoch = three.ones[2].as_ref().unwrap().succession.epoch();
+    assert_eq!(epoch.number, 1);
+    for node in 0..2 {
+        assert_eq!(three.ones[node].as_ref().unwrap().refused, [epoch]);
+    }
+    is_healthy(&mut three);
+    // One dies, or the other one does, or both: they wait for nobody.
+    for down in [&[0][..], &[1], &[0, 1]] {
+        down.iter().for_each(|node| three.kill(*node));
+        three.live(LONG);
+        down.iter().for_each(|node| three.open(*node));
+        three.live(100);
+        is_healthy(&mut three);
+    }
+    // While it was about to go on it was heeded as little, by those that were told a list.
+    let mut three = removed();
+    three.unlisted = Some(NodeId(3));
+    (0..2).for_each(|node| three.kill(node));
+    (0..3).for_each(|node| three.open(node));
+    three.live(100);
+    is_healthy(&mut three);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Rows that are no state.
 
+use crate::meta::command::Deed;
+use crate::meta::epoch::Epoch;
 use crate::meta::trial::{Trial, new_table};
 
 use super::*;
@@ -31,4 +33,29 @@ fn rows_that_no_state_has_are_refused_by_their_key() {
         assert!(matches!(with(key, &longer), Err(LoadError::Value(..))));
     }
     assert_eq!(State::load(rows), Ok(trial.state));
+}
+
+#[test]
+fn a_number_that_was_given_and_is_in_no_list_was_let_go_of() {
+    let mut trial = Trial::new(4);
+    let node = NodeId(3);
+    trial.done(Deed::RemoveNode { node });
+    let removed = |trial: &Trial| -> Vec<u64> {
+        let numbers = (0..200).filter(|node| trial.state.was_removed(NodeId(*node)));
+        numbers.collect()
+    };
+    assert_eq!(removed(&trial), [3]);
+    // What a meta service of before may have given is known to nobody.
+    let epoch = Epoch {
+        number: 1,
+        drawn: 5,
+        base: ReplicaId(1),
+        node: NodeId(1),
+        last: ReplicaId(4097),
+    };
+    trial.done(Deed::RecoverMeta { epoch });
+    assert_eq!(removed(&trial), [3]);
+    assert!(trial.state.cluster.as_ref().unwrap().next_node > NodeId(100));
+    // A cluster that has not begun has given none.
+    assert!(!State::default().was_removed(node));
 }

@@ -209,46 +209,54 @@ fn nodes_of_two_meta_services_part_and_the_one_of_before_is_told() {
         let three = greeting(3, 1, 8);
         hear(&greeting(2, 1, 7)).unwrap();
         hear(&three).unwrap();
-        assert_eq!(registry.later_claim(), None);
+        assert_eq!(registry.later_claims(), []);
         // The second one has heard of another meta service since.
         let parted = Err(Stranger::OtherEpoch(later.claim.epoch));
         assert_eq!(hear(&later), parted);
-        assert_eq!(registry.later_claim(), Some(later.claim));
+        assert_eq!(registry.later_claims(), [later.claim]);
         assert!(!registry.is_current(&later.speaker) && registry.is_current(&three.speaker));
         // It says the same from now on, and parts from the third one, at once.
         registry.set_claim(later.claim);
-        assert_eq!(registry.later_claim(), None);
+        assert_eq!(registry.later_claims(), []);
         assert!(registry.is_current(&later.speaker) && !registry.is_current(&three.speaker));
         assert_eq!(hear(&later), Ok(()));
         let parted = Err(Stranger::OtherEpoch(Epoch::default()));
         assert_eq!(hear(&three), parted);
-        assert_eq!(registry.later_claim(), None);
+        assert_eq!(registry.later_claims(), []);
         assert_eq!(hear(&of_epoch(three, 1)), Ok(()));
         assert!(registry.is_current(&three.speaker));
     }
 }
 
 #[test]
-fn one_that_has_gone_on_is_heeded_before_a_later_one_that_is_about_to() {
+fn all_later_meta_services_are_remembered_and_whether_they_have_gone_on() {
     let registry = Registry::new(ME);
     let mut coming = of_epoch(greeting(2, 1, 7), 2);
     coming.claim.has_gone_on = false;
     let parted = Err(Stranger::OtherEpoch(epoch(2)));
     assert_eq!(registry.admit(&coming), parted);
-    assert_eq!(registry.later_claim(), Some(coming.claim));
-    // The later one may never go on.
+    assert_eq!(registry.later_claims(), [coming.claim]);
     let parted = Err(Stranger::OtherEpoch(epoch(1)));
     assert_eq!(registry.admit(&of_epoch(greeting(3, 1, 8), 1)), parted);
-    assert_eq!(registry.later_claim(), Some(claim(1)));
+    assert_eq!(registry.later_claims(), [claim(1), coming.claim]);
     registry.set_claim(claim(1));
-    assert_eq!(registry.later_claim(), Some(coming.claim));
+    assert_eq!(registry.later_claims(), [coming.claim]);
     let parted = Err(Stranger::OtherEpoch(epoch(2)));
     assert_eq!(registry.admit(&of_epoch(greeting(2, 1, 7), 2)), parted);
-    assert_eq!(registry.later_claim(), Some(claim(2)));
+    assert_eq!(registry.later_claims(), [claim(2)]);
+    // One that has only heard of it takes nothing back.
+    assert_eq!(registry.admit(&coming), parted);
+    assert_eq!(registry.later_claims(), [claim(2)]);
     // Of one service those that have heard that it went on and the one that says so converse.
     registry.set_claim(coming.claim);
     assert_eq!(registry.admit(&of_epoch(greeting(2, 1, 7), 2)), Ok(()));
-    assert_eq!(registry.later_claim(), None);
+    assert_eq!(registry.later_claims(), []);
+    // A stranger that invents some fills no memory.
+    for number in 3..1000 {
+        let _parted = registry.admit(&of_epoch(greeting(2, 1, 7), number));
+    }
+    let later = registry.later_claims();
+    assert_eq!((later.len(), later[15]), (EPOCHS_MAX, claim(999)));
 }
 
 #[test]
@@ -259,7 +267,7 @@ fn a_copy_of_a_directory_has_no_word_in_which_meta_service_there_is() {
     assert_eq!(registry.admit(&older), Err(Stranger::Outdated(5)));
     let mine = of_epoch(greeting(1, 6, 6), 1);
     assert_eq!(registry.admit(&mine), Err(Stranger::Twin));
-    assert_eq!(registry.later_claim(), None);
+    assert_eq!(registry.later_claims(), []);
 }
 
 #[test]

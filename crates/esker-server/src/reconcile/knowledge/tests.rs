@@ -111,3 +111,16 @@ fn of_numbers_at_one_address_the_one_that_is_up_counts_and_then_the_last() {
     let nobody = SocketAddrV4::new([127, 0, 0, 1].into(), 9);
     assert_eq!(knowledge.node_at(nobody, |_| true), None);
 }
+
+#[test]
+fn a_node_that_is_missing_before_others_was_let_go_of() {
+    let mut knowledge = Knowledge::default();
+    assert!(!knowledge.was_removed(NodeId(1)), "nobody was told of");
+    told().iter().for_each(|directive| {
+        knowledge.learn(directive);
+    });
+    let removed = (0..9).filter(|node| knowledge.was_removed(NodeId(*node)));
+    let removed: Vec<u64> = removed.collect();
+    // A later one may have come since.
+    assert_eq!(removed, [1, 2]);
+}

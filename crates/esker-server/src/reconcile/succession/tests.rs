@@ -322,3 +322,38 @@ fn what_was_heard_once_is_said_as_long_as_somebody_answers_who_has_it() {
     assert_eq!(look(true, 100), []);
     assert_eq!(look(false, 9000), [Due::Say(about_to(epoch(1)))]);
 }
+
+#[test]
+fn of_all_that_is_said_the_one_that_has_gone_on_counts_and_none_of_a_removed_node() {
+    let mut one = Succession::new(NodeId(2), Epoch::default(), false);
+    let (first, second) = (epoch(1), beside());
+    let mut choose = |claims: &[Claim], removed: u64| {
+        let chosen = one.choose(claims, |node| node.0 == removed);
+        (chosen.0.map(|claim| claim.epoch), chosen.1)
+    };
+    assert_eq!(choose(&[], 0), (None, None));
+    let said = [gone_on(first), about_to(second)];
+    assert_eq!(choose(&said, 0), (Some(first), None));
+    let said = [gone_on(first), gone_on(second)];
+    assert_eq!(choose(&said, 0), (Some(second), None));
+    // The later one is of a node that was removed: it hides no other one, and is told of once.
+    let refused = Due::Refuse(second);
+    assert_eq!(choose(&said, 3), (Some(first), Some(refused)));
+    assert_eq!(choose(&said, 3), (Some(first), None));
+    assert_eq!(
+        choose(&[about_to(first)], 1),
+        (None, Some(Due::Refuse(first)))
+    );
+    let told = refused.to_string();
+    assert!(
+        told.contains("node 3 was removed from the cluster"),
+        "{told}"
+    );
+    // In another life as well, in which the rows do not say it yet.
+    let mut again = Succession::new(NodeId(2), Epoch::default(), true).refusing(second);
+    let chosen = again.choose(&said, |_| false);
+    assert_eq!(chosen, (Some(gone_on(first)), Some(refused)));
+    // What is heeded already is no news, though its node was removed since.
+    let mut one = Succession::new(NodeId(2), second, false);
+    assert_eq!(one.choose(&said, |node| node.0 == 3), (None, None));
+}
