@@ -34,12 +34,17 @@ fn words(found: &MetaFound) -> String {
 {replica} of the meta service, on node {} of cluster {:016x}:
 
   log             up to entry {entry} of term {term}
+  vote            {}
   knows           {}, {}
   other members   {}
 
 ",
         node.0,
         found.cluster,
+        match found.votes {
+            true => "yes",
+            false => "not yet: take it only where none that has one is left",
+        },
         counted(found.table_count as u64, "table"),
         counted(found.node_count as u64, "node"),
         others.join(", "),
@@ -82,6 +87,7 @@ fn page(found: &MetaFound) -> Value {
         "node": found.node.0,
         "replica": found.replica.0,
         "members": members.collect::<Vec<_>>(),
+        "votes": found.votes,
         "last_term": found.last.0,
         "last_entry": found.last.1,
         "tables": found.table_count,

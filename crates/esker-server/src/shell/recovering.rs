@@ -40,6 +40,8 @@ pub struct MetaFound {
     pub replica: ReplicaId,
     /// The members that it knows of, and where they are; it is one of them.
     pub members: BTreeMap<ReplicaId, NodeId>,
+    /// It has a vote. One that has none yet may be behind those that had one.
+    pub votes: bool,
     /// The last entry of its log, and the term of that: of several nodes, the one of which the term
     /// is greatest, and the entry among those, has most.
     pub last: (u64, u64),
@@ -191,6 +193,7 @@ fn settle(
         node,
         replica,
         members: members.nodes.clone(),
+        votes: members.votes(replica),
         last: (status.last_term, status.last),
         table_count: open_tables(&state),
         node_count: state.nodes.len(),
@@ -228,9 +231,10 @@ fn sound(stages: &Stages, found: &Found) -> Result<Status, String> {
             elsewhere(stages)?
         ));
     };
-    if status.applied == 0 || !status.configuration.votes(status.replica) {
+    // One without a vote may have everything: those that gave it that may be lost since.
+    if status.applied == 0 {
         return Err(format!(
-            "the replica of the meta service on node {node} has no vote yet, and may lack most; {}",
+            "the replica of the meta service on node {node} is new, and has nothing yet; {}",
             elsewhere(stages)?
         ));
     }

@@ -15,7 +15,9 @@ use esker_server::meta::epoch::{self, Claim, Epoch};
 use esker_server::meta::ids::{ClusterId, META};
 use esker_server::meta::rows::Addresses;
 use esker_server::meta::state::State;
-use esker_server::node::{Ask, Create, NodeOptions, RequestId, Stages, identity, open};
+use esker_server::node::{
+    Ask, Create, Fetch, NodeEvent, NodeOptions, Progress, RequestId, Stages, identity, open,
+};
 use esker_server::reconcile::{Due, Leading, Out, Succession};
 use esker_server::shell::recover_meta;
 use esker_server::shell::settings::Settings;
@@ -120,10 +122,13 @@ impl One {
     }
 }
 
-/// Three nodes, up or down.
+/// Nodes that there are at most: three that keep the meta service, and one that comes later.
+const NODES: usize = 4;
+
+/// Three nodes, up or down, and a place for another one.
 struct Three {
     worlds: Vec<SimWorld>,
-    ones: [Option<One>; 3],
+    ones: [Option<One>; NODES],
     step: u64,
     request: u64,
     /// The one that the list of nodes, which all were told, is without.
@@ -164,10 +169,10 @@ fn create_table(name: &str) -> Deed {
 impl Three {
     /// A cluster of three metas, with a table, all of it applied everywhere.
     fn begun() -> Three {
-        let worlds: Vec<SimWorld> = (0..3).map(|node| SimWorld::new(5 + node)).collect();
+        let worlds = (0..NODES as u64).map(|node| SimWorld::new(5 + node));
         let mut three = Three {
-            worlds,
-            ones: [None, None, None],
+            worlds: worlds.collect(),
+            ones: [const { None }; NODES],
             step: 1,
             request: 0,
             unlisted: None,
@@ -224,7 +229,7 @@ impl Three {
             (status.leader == Some(status.replica)).then_some(())
         };
         let leads = |node: &usize| self.ones[*node].as_ref().and_then(leads).is_some();
-        let leaders: Vec<usize> = (0..3).filter(leads).collect();
+        let leaders: Vec<usize> = (0..NODES).filter(leads).collect();
         assert_eq!(leaders.len(), 1, "{leaders:?}");
         leaders[0]
     }
@@ -261,7 +266,7 @@ impl Three {
     }
 
     /// What nodes say when they greet: those that run, all of whom hear one another.
-    fn said(&self) -> [Option<Claim>; 3] {
+    fn said(&self) -> [Option<Claim>; NODES] {
         std::array::from_fn(|node| self.ones[node].as_ref().and_then(|one| one.said))
     }
 
@@ -280,7 +285,7 @@ impl Three {
     fn tick(&mut self) -> esker::Result<()> {
         self.step += 1;
         let step = self.step;
-        for node in 0..3 {
+        for node in 0..NODES {
             let (said, unlisted) = (self.said(), self.unlisted);
             let is_led = self.is_led(node);
             let Some(one) = &mut self.ones[node] else {
@@ -348,6 +353,15 @@ impl Three {
             number += 1;
             RequestId(number)
         };
+        let offered = outcome.events.iter().find_map(|event| match event {
+            NodeEvent::ImageOffered {
+                member,
+                from,
+                from_node,
+                ticket,
+            } => Some((*member, *from, *from_node, ticket.clone())),
+            _ => None,
+        });
         for cleared in outcome.cleared {
             one.leading
                 .cleared(cleared.request, &state, now(step), &mut draw);
@@ -358,11 +372,28 @@ impl Three {
             }
         }
         self.request = number;
+        if let Some((member, from, from_node, ticket)) = offered {
+            let index = ticket.index;
+            let mut fetch = Fetch::begin(&one.stages.db, member, from, ticket)?;
+            let images = Arc::clone(one.stages.applying.images());
+            let there = self.ones[from_node.0 as usize - 1].as_ref().unwrap();
+            let offers = Arc::clone(there.stages.applying.images());
+            let one = self.ones[node].as_mut().unwrap();
+            let is_here = loop {
+                let (answer, _) = offers.answer(&fetch.request())?;
+                match fetch.take(&one.stages.db, &images, answer)? {
+                    Progress::More => {}
+                    progress => break progress == Progress::Arrived,
+                }
+            };
+            let ask = Ask::ImageFetched(member, index, is_here);
+            one.stages.consensus.ask(ask, now(step));
+        }
         for (to, frame) in outcome.frames {
             let to = to.0 as usize - 1;
             // Nodes of two epochs do not converse.
             let epoch = |node: usize| said[node].map(|claim| claim.epoch);
-            if to < 3 && epoch(node).is_some() && epoch(node) == epoch(to) {
+            if to < NODES && epoch(node).is_some() && epoch(node) == epoch(to) {
                 let there = self.ones[to].as_mut().unwrap();
                 there.stages.consensus.ask(Ask::Frame(frame), now(step));
             }
@@ -408,7 +439,7 @@ fn lost_two() -> Three {
 fn copy(lost: &Three) -> Three {
     Three {
         worlds: lost.worlds.iter().map(SimWorld::after_kill).collect(),
-        ones: [None, None, None],
+        ones: [const { None }; NODES],
         ..*lost
     }
 }
@@ -701,6 +732,46 @@ fn the_node_that_was_removed_takes_the_meta_service_from_nobody() {
     (0..3).for_each(|node| three.open(node));
     three.live(100);
     is_healthy(&mut three);
+}
+
+#[test]
+fn one_that_has_no_vote_yet_goes_on_with_what_it_has() {
+    let mut three = Three::begun();
+    let leader = three.leader();
+    identity::create(&three.worlds[3].env(), Path::new(DIR), CLUSTER, NodeId(4)).unwrap();
+    three.open(3);
+    let member = Member {
+        group: META,
+        replica: ReplicaId(4),
+    };
+    let first = Vec::new();
+    let step = now(three.step);
+    let one = three.ones[3].as_mut().unwrap();
+    one.stages.create(Create { member, first }, step).unwrap();
+    three.kill(3);
+    let looks = |three: &Three| recover_meta(&three.worlds[3].env(), &settings(), (7, false));
+    let refused = looks(&three).unwrap_err();
+    assert!(
+        refused.0.contains("is new, and has nothing yet"),
+        "{refused}"
+    );
+    three.open(3);
+    three.change(leader, ChangeStep::AddLearner(ReplicaId(4), NodeId(4)));
+    three.live(LONG);
+    assert_eq!(three.ones[3].as_ref().unwrap().state().tables.len(), 1);
+    (0..NODES).for_each(|node| three.kill(node));
+    let found = looks(&three).unwrap();
+    assert_eq!((found.votes, found.table_count), (false, 1));
+    recover_meta(&three.worlds[3].env(), &settings(), (7, true)).unwrap();
+    three.open(3);
+    three.live(LONG);
+    assert_eq!(three.leader(), 3);
+    three.propose(3, create_table("boats"));
+    assert_eq!(three.ones[3].as_ref().unwrap().state().tables.len(), 2);
+    // Those that had a vote yield as any others.
+    (0..3).for_each(|node| three.open(node));
+    three.live(LONG);
+    assert_eq!(three.leader(), 3);
 }
 
 #[test]
