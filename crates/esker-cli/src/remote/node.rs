@@ -325,12 +325,12 @@ fn vote(one: &NodeFacts) -> &'static str {
     }
 }
 
-/// Part of its disk that is free, or how much of it where nobody says how large it is.
+/// How much of its disk is free, and of how much, if anybody says that.
 fn free(one: &NodeFacts) -> String {
-    let amount = u64::try_from(one.space_free).unwrap_or(0);
-    match one.space_total {
-        1.. => format!("{}%", one.space_free.saturating_mul(100) / one.space_total),
-        _ if amount > 0 && one.is_alive => bytes(amount),
+    let [free, total] = [one.space_free, one.space_total].map(|it| u64::try_from(it).unwrap_or(0));
+    match (one.is_alive, total) {
+        (true, 1..) => format!("{} of {}", bytes(free), bytes(total)),
+        (true, 0) if free > 0 => bytes(free),
         _ => "-".to_owned(),
     }
 }

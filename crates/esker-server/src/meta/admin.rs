@@ -368,7 +368,7 @@ fn create(state: &State, live: &Live, request: &CreateTableRequest) -> Result<De
             kind: text(&options.app_type)?,
             envs: texts(options.envs.iter())?.into_iter().collect(),
             or_same: options.success_if_exist || goes_on,
-            candidates: live.with_space(state).collect(),
+            candidates: live.with_space(state),
         },
     })
 }

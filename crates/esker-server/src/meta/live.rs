@@ -31,6 +31,9 @@ pub(crate) const REMOVED_FACT: &str = "removed";
 /// A node with less than one part in so many free gets no replicas.
 const FREE_PART: u64 = 20;
 
+/// So much is enough of the largest disk: what the engine keeps free, sixteen times.
+const FREE_ENOUGH: u64 = 1 << 30;
+
 /// What the nodes have reported since this leader listens.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
@@ -351,10 +354,16 @@ impl Live {
         nodes.filter(|node| self.is_alive(*node))
     }
 
-    /// The nodes that live and have room for more.
-    pub fn with_space<'a>(&'a self, state: &'a State) -> impl Iterator<Item = NodeId> + 'a {
-        let has_space = |node: &NodeId| self.nodes.get(node).is_some_and(LiveNode::has_space);
-        self.alive(state).filter(has_space)
+    /// The nodes that live and have room for more; where none has, all of which everything goes on.
+    pub fn with_space(&self, state: &State) -> Vec<NodeId> {
+        let those = |is_it: fn(&LiveNode) -> bool| -> Vec<NodeId> {
+            let alive = self.alive(state);
+            alive
+                .filter(|node| self.nodes.get(node).is_some_and(is_it))
+                .collect()
+        };
+        let with_space = Some(those(LiveNode::has_space)).filter(|some| !some.is_empty());
+        with_space.unwrap_or_else(|| those(|node| !node.is_stalled))
     }
 
     /// Whether a node that lives has a sound replica of the group that has begun.
@@ -417,7 +426,8 @@ impl LiveNode {
     /// Whether it has room for more: its log and its compactions need some of its disk. Where one
     /// replica does not go on for want of it the others would not either, had they more to do.
     pub fn has_space(&self) -> bool {
-        let is_short = self.report.space_free_bytes < self.report.space_total_bytes / FREE_PART;
+        let part = self.report.space_total_bytes / FREE_PART;
+        let is_short = self.report.space_free_bytes < part.min(FREE_ENOUGH);
         !is_short && !self.is_stalled
     }
 

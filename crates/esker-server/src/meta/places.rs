@@ -272,7 +272,7 @@ fn shift(state: &State, live: &Live, group: GroupId, from: NodeId, to: NodeId) -
         let why = match live.is_alive(to) {
             false => "does not answer",
             true if target.is_draining() => "is to be emptied",
-            true => "has no room left on its disk",
+            true => "has too little room left on its disk",
         };
         return Err(Refusal::new(
             Cause::NodeInUse,

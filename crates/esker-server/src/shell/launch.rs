@@ -27,6 +27,7 @@ use crate::shell::brain::Brain;
 use crate::shell::compact_thread::CompactThread;
 use crate::shell::complaints::Complaints;
 use crate::shell::delays::Delays;
+use crate::shell::disk_size::disk_bytes;
 use crate::shell::fault::Faults;
 use crate::shell::first_start::{FOUNDER, founding, settle};
 use crate::shell::image_thread::{ImageThread, Offered};
@@ -404,7 +405,7 @@ impl Shell<'_> {
             serving,
             // A report without it is a report: the balancer counts replicas then.
             space: Box::new(move || Space {
-                total: 0,
+                total: disk_bytes(&dir),
                 free: fs.free_bytes(&dir).unwrap_or(0),
             }),
         }

@@ -20,6 +20,7 @@ pub mod quantity;
 pub mod settings;
 pub mod catalog;
 pub mod config;
+mod disk_size;
 mod moments;
 mod fault;
 mod threads;

@@ -164,3 +164,44 @@ fn one_that_is_damaged_does_not_count_as_one_that_waits_for_room() {
         assert_eq!(node.has_space(), has_room, "{damage:?}");
     }
 }
+
+/// A report of a node with a disk of so many bytes, and so many of them free.
+fn of_disk(node: u64, total: u64, free: u64) -> Report {
+    Report {
+        space_total_bytes: total,
+        space_free_bytes: free,
+        ..report(node)
+    }
+}
+
+#[test]
+fn a_disk_is_short_by_its_size_and_a_large_one_by_what_is_enough() {
+    let mib = 1 << 20;
+    let mut trial = Trial::new(2);
+    let mut has_space = |total, free| {
+        for report in [of_disk(1, 0, mib), of_disk(2, total, free)] {
+            assert!(trial.live.hear(&trial.state, &report));
+        }
+        trial.live.with_space(&trial.state).contains(&NodeId(2))
+    };
+    assert!(has_space(10_000 * mib, 500 * mib));
+    assert!(!has_space(10_000 * mib, 500 * mib - 1));
+    assert!(has_space(1_000_000 * mib, 1024 * mib));
+    assert!(!has_space(1_000_000 * mib, 1024 * mib - 1));
+    // Nobody says how large it is.
+    assert!(has_space(0, mib));
+}
+
+#[test]
+fn where_all_disks_are_short_those_that_live_are_taken() {
+    let gib = 1 << 30;
+    let mut trial = Trial::new(2);
+    for node in 1..=2 {
+        let report = of_disk(node, 100 * gib, gib / 2);
+        assert!(trial.live.hear(&trial.state, &report));
+    }
+    assert_eq!(trial.live.with_space(&trial.state).len(), 2);
+    let report = of_disk(2, 100 * gib, 50 * gib);
+    assert!(trial.live.hear(&trial.state, &report));
+    assert_eq!(trial.live.with_space(&trial.state), [NodeId(2)]);
+}

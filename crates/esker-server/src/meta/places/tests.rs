@@ -517,7 +517,7 @@ fn a_table_gets_the_replicas_that_were_asked_for_although_a_node_is_away() {
         trial.hear();
     }
     let new = crate::meta::command::NewTable {
-        candidates: trial.live.with_space(&trial.state).collect(),
+        candidates: trial.live.with_space(&trial.state),
         ..new_table("t", 4, 3)
     };
     trial.table(new);
