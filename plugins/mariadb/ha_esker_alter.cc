@@ -139,31 +139,13 @@ bool keeps_primary(const TABLE *table, const TABLE *altered, const Alter_inplace
   return old_index(table, wanted, altered->key_info[primary].name.str) == table->s->primary_key;
 }
 
-bool has_part(const KEY &key, const KEY_PART_INFO &wanted) {
-  for (uint part = 0; part < key.user_defined_key_parts; part++) {
-    const KEY_PART_INFO &have = key.key_part[part];
-    if (have.fieldnr == wanted.fieldnr && have.length == wanted.length) return true;
-  }
-  return false;
-}
-
 // Whether each index that stays has the same parts of the primary key behind its own as before: it
 // lacks those of which it has another length, and a text that becomes longer may be one of them.
 bool keeps_rest(const TABLE *table, const TABLE *altered, const Alter_inplace_info *wanted) {
-  const uint primary = altered->s->primary_key;
-  if (primary == MAX_KEY) return true;
-  const KEY &rest = altered->key_info[primary];
-  const KEY &old_rest = table->key_info[table->s->primary_key];
   for (uint index = 0; index < altered->s->keys; index++) {
-    const KEY &key = altered->key_info[index];
-    const uint old = old_index(table, wanted, key.name.str);
+    const uint old = old_index(table, wanted, altered->key_info[index].name.str);
     if (old == MAX_KEY) continue;
-    for (uint part = 0; part < rest.user_defined_key_parts; part++) {
-      if (has_part(key, rest.key_part[part]) !=
-          has_part(table->key_info[old], old_rest.key_part[part])) {
-        return false;
-      }
-    }
+    if (KeyCodec::rest_of(altered, index) != KeyCodec::rest_of(table, old)) return false;
   }
   return true;
 }
@@ -212,7 +194,8 @@ enum_alter_inplace_result ha_esker::check_if_supported_inplace_alter(TABLE *alte
         wanted->handler_flags & ALTER_PARTITIONED) &&
       guarded([&] { return keeps_rows(table, altered, wanted->alter_info) ? 1 : 0; }, 0) &&
       rows_->columns() + altered->s->fields <= kColumnsMax &&
-      keeps_primary(table, altered, wanted) && keeps_rest(table, altered, wanted);
+      keeps_primary(table, altered, wanted) &&
+      guarded([&] { return keeps_rest(table, altered, wanted) ? 1 : 0; }, 0);
   if (!is_possible) return HA_ALTER_INPLACE_NOT_SUPPORTED;
   for (uint index = 0; index < altered->s->keys; index++) {
     const KEY &key = altered->key_info[index];

@@ -109,32 +109,34 @@ KeyCodec::KeyCodec(TABLE *table, uint index, uint32 number) : table_(table), num
     parts_.push_back({kRowId, nullptr, 0, 0, kRowIdBytes, false, false, nullptr});
     return;
   }
-  const KEY &key = table->s->key_info[index];
-  const KEY &own = table->key_info[index];
+  const KEY &key = table->key_info[index];
   user_parts_ = key.user_defined_key_parts;
-  is_unique_ = key.flags & HA_NOSAME;
-  is_nullable_ = key.flags & HA_NULL_PART_KEY;
-  const uint known = table->s->use_ext_keys ? own.ext_key_parts : user_parts_;
-  for (uint part = 0; part < known; part++) add_part(own.key_part[part]);
+  is_unique_ = table->s->key_info[index].flags & HA_NOSAME;
+  is_nullable_ = table->s->key_info[index].flags & HA_NULL_PART_KEY;
+  for (uint part = 0; part < user_parts_; part++) add_part(key.key_part[part]);
   const uint primary = table->s->primary_key;
   if (primary == MAX_KEY) {
     parts_.push_back({kRowId, nullptr, 0, 0, kRowIdBytes, false, false, nullptr});
-  } else if (primary != index) {
-    const KEY &rest = table->key_info[primary];
-    for (uint part = 0; part < rest.user_defined_key_parts; part++) {
-      if (!has_part(rest.key_part[part])) add_part(rest.key_part[part]);
-    }
   }
+  for (const uint part : rest_of(table, index)) add_part(table->key_info[primary].key_part[part]);
 }
 
-bool KeyCodec::has_part(const KEY_PART_INFO &part) const {
-  for (const Part &have : parts_) {
-    if (have.field && have.field->field_index == part.field->field_index &&
-        have.length == part.length) {
-      return true;
-    }
+// A part of which the index has another length is lacked. What the server itself knows of the rest
+// (`ext_key_parts`) are the first of these, as far as all are whole columns and fit into a key.
+std::vector<uint> KeyCodec::rest_of(const TABLE *table, uint index) {
+  std::vector<uint> rest;
+  const uint primary = table->s->primary_key;
+  if (primary == MAX_KEY || primary == index) return rest;
+  const KEY &wanted = table->key_info[primary], &key = table->key_info[index];
+  for (uint at = 0; at < wanted.user_defined_key_parts; at++) {
+    const KEY_PART_INFO &part = wanted.key_part[at];
+    const KEY_PART_INFO *begin = key.key_part, *end = begin + key.user_defined_key_parts;
+    const bool is_there = std::any_of(begin, end, [&part](const KEY_PART_INFO &have) {
+      return have.fieldnr == part.fieldnr && have.length == part.length;
+    });
+    if (!is_there) rest.push_back(at);
   }
-  return false;
+  return rest;
 }
 
 void KeyCodec::add_part(const KEY_PART_INFO &part) {

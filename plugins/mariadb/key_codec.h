@@ -37,6 +37,10 @@ class KeyCodec {
   // primary key. The table outlives it.
   KeyCodec(TABLE *table, uint index, uint32 number);
 
+  // Which parts of the primary key stand behind the columns of an index, since it lacks them: their
+  // places in that key. Empty for the primary key itself, and where there is none.
+  static std::vector<uint> rest_of(const TABLE *table, uint index);
+
   // Why keys cannot be made of that column, or nullptr.
   static const char *refusal(const Field *field);
 
@@ -96,7 +100,6 @@ class KeyCodec {
 
   static Kind kind_of(const Field *field);
   void add_part(const KEY_PART_INFO &part);
-  bool has_part(const KEY_PART_INFO &part) const;
   void append_part(const Part &part, ptrdiff_t offset, std::string *key) const;
   static size_t skip_part(const Part &part, const uchar *key, size_t length);
   static void restore_bytes(Field *field, const uchar *key, size_t length, uchar mask,

@@ -336,6 +336,28 @@ update x set a = 5;
 check table x;
 drop table x;
 
+-- Of some the server itself knows a part of the primary key less, or none, once a text is longer.
+create table y (a varchar(500) character set utf8mb4, b varchar(100) character set utf8mb4, c int,
+    d varchar(20) character set latin1, primary key (c, b, d), key k (a), key ab (a, b), unique u (a, d), key db (d(5), b));
+insert into y select concat('a', seq % 7), concat('b', seq), seq, concat('d', seq % 50) from seq_1_to_100;
+alter table y modify a varchar(665) character set utf8mb4, algorithm=instant;
+check table y;
+select b from y force index (k) where a = 'a3' order by a, c limit 3;
+select c from y force index (ab) where a = 'a3' and b > 'b5' order by b limit 3;
+update y set d = concat(d, 'x') where a = 'a2';
+delete from y where a = 'a4';
+alter table y modify b varchar(101) character set utf8mb4 not null,
+    modify d varchar(60) character set latin1 not null, algorithm=instant;
+check table y;
+select count(*), sum(c) from y force index (db) where d > '';
+select count(*), sum(c) from y force index (u) where a > '';
+alter table y modify d varchar(70) character set latin1 not null, drop key db, add key db (d(60), b);
+check table y;
+alter table y modify d varchar(80) character set latin1 not null, drop key db, add key db (d, b);
+check table y;
+select count(*), sum(c) from y force index (db) where d > '';
+drop table y;
+
 -- Temporary tables.
 create temporary table m (a int primary key, b int);
 insert into m values (1, 2), (3, 4);
