@@ -285,6 +285,7 @@ bool ha_esker::get_error_message(int error, String *text) {
 int ha_esker::reset() {
   end_load(true);
   close_cursor();
+  list_ = {};
   ranges_.clear();
   esker_value_clear(found_);
   return 0;

@@ -186,13 +186,18 @@ class ha_esker : public handler {
   int new_cursor(uint index);
   int seek_anew(bool is_forward);
   int end_here(bool is_forward) const;
+  static int seek_before(esker_iter *iter, const std::string &bound);
   int seek_back(const std::string &to);
   bool looks_again();
   bool relies_on_order() const;
-  Fate fate_of_missing();
   void note_kept();
-  std::string note_moved();
-  void begin_search(const std::string &from);
+  std::string note_moved(bool is_forward);
+  bool was_given(int error) const;
+  void begin_search(const std::string &from, bool is_forward = true);
+  bool can_look_back() const { return notes_locks_ && !skips_locked_ && !expires_; }
+  void note_moved_away();
+  bool begin_ranges_anew();
+  bool looks_at_ranges_again();
   void close_cursor();
   void leave_cursor();
   int read_where(uchar *record, const std::string &wanted, ha_rkey_function where);
@@ -281,13 +286,27 @@ class ha_esker : public handler {
   std::string must_begin_;  // entries that begin otherwise end the search
   std::string bound_;       // of a range: entries from here on are beyond it; empty for none
   std::string next_bound_;  // of the search that comes
-  std::string begun_at_;    // where a search forward began; empty for none
+  std::string begun_at_;    // where a search began, of one backward before what; empty for none
+  bool is_backward_ = false;
   bool is_given_ = false;   // the row last read was, and the server has not said that it is none
   std::string kept_;        // the place of the last such row; empty for none
   size_t rejected_ = 0;     // rows since then that were none
   std::string moved_to_;    // where the entry of the row last read is by now; empty if it has gone
   std::string moved_from_;  // the last place whose row may lie before it by now; empty for none
   bool is_second_ = false;  // looks for such rows, at the end
+  // Of ranges that are searched one after the other: a row may move from one into another.
+  struct RangeList {
+    void *state = nullptr;  // what the server gave, to begin with the first one
+    uint count = 0;
+    uint mode = 0;
+    bool is_on = false;
+    size_t begun = 0;        // ranges
+    size_t anew = 0;         // of these, those that begin behind what was kept
+    std::string kept;        // the place of the last row that was, of any range
+    bool has_moved = false;  // a row that was waited for, or only looked at
+    bool is_second = false;  // looks for such rows
+  };
+  RangeList list_;
   std::string exact_;       // what the entries begin with that were searched for, if by their key
   uint exact_length_ = 0;   // of the server's form of that key; 0 if it was not by a key
   std::string place_;       // the key of the entry last found, where there is no cursor at it

@@ -1,14 +1,20 @@
-// Rows whose keys moved back while a search goes forward.
+// Rows whose keys moved while a search goes over them.
 //
 // A statement that locks its rows as they are reads the entries that there were when its cursor was
-// made. An entry whose row has another key by now is passed over, and the new place may lie behind.
-// Whoever moved the row may have done so before the search began, and committed since, and then the
-// search would have come to the new place first. So it goes back, to behind the last row that the
-// statement has kept; what follows comes in order. What lies before that row would not. A statement
-// that wants no order is given that at its end; for one that does it is passed over, like a row that
-// moves to where a scan has been.
+// made. An entry whose row has another key by now is passed over, and the new place may lie where
+// the search has been. Whoever moved the row, or deleted it, may have moved others there before the
+// search began, and committed since, and then the search would have come to these first. So it goes
+// back, to behind the last row that the statement has kept; what follows comes in order. What lies
+// before that row would not. A statement that wants no order is given that at its end; for one that
+// does it is passed over, like a row that moves to where a scan has been.
+//
+// A search backward goes back in the same way, and has an order always. Ranges that are searched one
+// after the other, of which each lies behind the one before, are one search: it begins anew with the
+// first of them, behind what is kept, or looks at all of them again at its end.
 
 #include "ha_esker.h"
+
+#include <algorithm>
 
 namespace {
 
@@ -18,19 +24,25 @@ constexpr size_t kRejectedMax = 128;
 
 }  // namespace
 
-// A search forward begins there; "" is another one, which has nowhere to look again.
-void ha_esker::begin_search(const std::string &from) {
+// A search begins there, or behind that where what lies before was searched already.
+void ha_esker::begin_search(const std::string &from, bool is_forward) {
   begun_at_ = from;
+  rejected_ = list_.is_on ? rejected_ + 1 : 0;
+  if (list_.is_on) {
+    if (!kept_.empty()) list_.kept = kept_;
+    // One that was had unlocked is asked for once more.
+    if (is_given_ && kept_.empty() && !is_unlocked_) {
+      list_.kept = place_;
+      rejected_ = 0;
+    }
+    list_.begun++;
+    if (list_.begun <= list_.anew && from <= list_.kept) begun_at_ = list_.kept + '\0';
+  }
+  is_backward_ = !is_forward;
+  is_given_ = false;
   kept_.clear();
-  rejected_ = 0;
   moved_from_.clear();
   is_second_ = false;
-}
-
-// The name of a row that has no key never changes.
-ha_esker::Fate ha_esker::fate_of_missing() {
-  moved_to_.clear();
-  return table->s->primary_key == MAX_KEY ? kGone : kMoved;
 }
 
 // The cursor leaves the row last given.
@@ -46,16 +58,27 @@ void ha_esker::note_kept() {
   rejected_ = 0;
 }
 
+// One that was locked before was given before, or moved by this transaction itself.
+void ha_esker::note_moved_away() {
+  if (can_look_back() && (has_new_lock() || is_looked_at_)) list_.has_moved = true;
+}
+
 // The row of what the cursor is at has moved. Whoever moved it may have moved others back from where
 // the search has not been, and the cursor that is made now does not have these there. Answers where
 // to go back to at once; empty for nowhere.
-std::string ha_esker::note_moved() {
-  if (!notes_locks_ || begun_at_.empty() || is_second_ || skips_locked_ || expires_) return {};
+std::string ha_esker::note_moved(bool is_forward) {
+  if (!can_look_back() || begun_at_.empty() || is_second_ || list_.is_second) return {};
+  if (is_forward == is_backward_) return {};
   size_t size = 0;
   const char *key = static_cast<const char *>(esker_iter_key(cursor_, &size));
   const std::string here(key, size);
-  // One that was locked before was given before, or moved by this transaction itself.
-  if (has_new_lock() || is_looked_at_) moved_from_ = here;
+  note_moved_away();
+  if (is_forward && (has_new_lock() || is_looked_at_)) moved_from_ = here;
+  if (!is_forward) {
+    if (rejected_ <= kRejectedMax) return kept_.empty() ? begun_at_ : kept_;
+    const bool is_between = moved_to_ < (kept_.empty() ? begun_at_ : kept_) && moved_to_ > here;
+    return is_between ? moved_to_ + '\0' : std::string();
+  }
   if (rejected_ <= kRejectedMax) return kept_.empty() ? begun_at_ : kept_ + '\0';
   const bool is_between = moved_to_ > kept_ && moved_to_ >= begun_at_ && moved_to_ < here;
   return is_between ? moved_to_ : std::string();
@@ -65,13 +88,41 @@ std::string ha_esker::note_moved() {
 int ha_esker::seek_back(const std::string &to) {
   close_cursor();
   if (const int code = new_cursor(cursor_index_)) return code;
-  return esker_iter_seek(cursor_, to.data(), to.size());
+  return is_backward_ ? seek_before(cursor_, to)
+                      : esker_iter_seek(cursor_, to.data(), to.size());
 }
 
 // At the end of a search: whether what moved back meanwhile is still to be looked for.
 bool ha_esker::looks_again() {
-  if (moved_from_.empty() || is_second_ || relies_on_order()) return false;
+  if (moved_from_.empty() || is_second_ || list_.is_on || relies_on_order()) return false;
   is_second_ = true;
+  return true;
+}
+
+// A row that the search has given, or this transaction before: it is locked already.
+bool ha_esker::was_given(int error) const {
+  return (is_second_ || list_.is_second) && !error && !is_unlocked_ && !has_new_lock();
+}
+
+// A row has moved. Whether the next range is the first one again, since nothing is kept of this one,
+// which is to end then.
+bool ha_esker::begin_ranges_anew() {
+  if (!list_.is_on || list_.is_second || !kept_.empty() || rejected_ > kRejectedMax) return false;
+  close_cursor();
+  mrr_iter = mrr_funcs.init(list_.state, list_.count, list_.mode);
+  list_.anew = std::max(list_.anew, list_.begun);
+  list_.begun = 0;
+  return true;
+}
+
+// At the end of all ranges, as `looks_again`.
+bool ha_esker::looks_at_ranges_again() {
+  if (!list_.has_moved || list_.is_second || relies_on_order()) return false;
+  close_cursor();
+  mrr_iter = mrr_funcs.init(list_.state, list_.count, list_.mode);
+  mrr_have_range = false;
+  list_.is_second = true;
+  list_.anew = 0;
   return true;
 }
 

@@ -68,6 +68,14 @@ int ha_esker::multi_range_read_explain_info(uint mode, char *text, size_t room) 
 int ha_esker::multi_range_read_init(RANGE_SEQ_IF *ranges, void *state, uint count, uint mode,
                                     HANDLER_BUFFER *buffer) {
   const int error = handler::multi_range_read_init(ranges, state, count, mode, buffer);
+  is_given_ = false;
+  kept_.clear();
+  list_ = {};
+  list_.state = state;
+  list_.count = count;
+  list_.mode = mode;
+  // A partition's ranges are merged with those of others.
+  list_.is_on = can_look_back() && count > 1 && !table->part_info;
   return error ? error : guarded([&] {
     ranges_.clear();
     const bool may_batch = can_batch() && active_index < MAX_KEY;
@@ -88,6 +96,9 @@ int ha_esker::multi_range_read_next(range_id_t *range) {
     table->status = error ? STATUS_NOT_FOUND : 0;
   } else {
     error = handler::multi_range_read_next(range);
+    if (error == HA_ERR_END_OF_FILE && list_.is_on && looks_at_ranges_again()) {
+      error = handler::multi_range_read_next(range);
+    }
   }
   // Where the server merges indexes it forgets to tell.
   if (error && error != HA_ERR_END_OF_FILE) print_error(error, MYF(0));

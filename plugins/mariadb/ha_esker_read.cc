@@ -19,16 +19,16 @@ const uchar *bytes(const std::string &text) {
   return reinterpret_cast<const uchar *>(text.data());
 }
 
+}  // namespace
+
 // To the last entry before `bound`.
-int seek_before(esker_iter *iter, const std::string &bound) {
+int ha_esker::seek_before(esker_iter *iter, const std::string &bound) {
   const int code = esker_iter_seek_for_prev(iter, bound.data(), bound.size());
   size_t size = 0;
   const char *key = chars(esker_iter_key(iter, &size));
   const bool is_at = !code && size == bound.size() && !memcmp(key, bound.data(), size);
   return is_at ? esker_iter_prev(iter) : code;
 }
-
-}  // namespace
 
 // The bytes that entries begin with which have these first parts. `is_whole`: there is at most one.
 std::string ha_esker::search_key(uint index, const uchar *key, key_part_map parts,
@@ -120,14 +120,15 @@ int ha_esker::take_entry(uchar *record, Fate *fate) {
   const bool may_change = is_locking() || expires_;
   if (is_index_alone() && !may_change && keys.restore(bytes(entry_), starts_, record)) return 0;
   const int error = get_row(record);
+  moved_to_.clear();
   if (error == HA_ERR_KEY_NOT_FOUND) {
     if (!may_change) return HA_ERR_CRASHED;
-    *fate = fate_of_missing();
+    // Who deleted it may have moved others.
+    *fate = kMoved;
     return 0;
   }
   if (error || !may_change) return error;
   std::string value;
-  moved_to_.clear();
   split_entry(active_index, record, row_key_, &moved_to_, &value);
   if (moved_to_ + value != entry_) *fate = kMoved;
   return 0;
@@ -148,7 +149,9 @@ int ha_esker::take_here(uchar *record, Fate *fate) {
   if (is_locking()) {
     const int error = get_row(record);
     if (error != HA_ERR_KEY_NOT_FOUND) return error;
-    *fate = fate_of_missing();
+    // The name of a row that has no key never changes.
+    *fate = table->s->primary_key == MAX_KEY ? kGone : kMoved;
+    moved_to_.clear();
     return 0;
   }
   // BLOBs are not copied: the value has to stay until the next read.
@@ -174,6 +177,7 @@ int ha_esker::end_here(bool is_forward) const {
 
 // What a move of the cursor came to, or the next entry in that direction that still has its row.
 int ha_esker::take(int code, uchar *record, bool is_forward) {
+  is_given_ = false;
   for (;;) {
     if (code && code != ESKER_NOT_FOUND) return fail(code);
     if (const int end = code ? HA_ERR_END_OF_FILE : end_here(is_forward)) {
@@ -184,16 +188,16 @@ int ha_esker::take(int code, uchar *record, bool is_forward) {
     Fate fate = kTaken;
     const int error = take_here(record, &fate);
     const bool is_skipped = skips_locked_ && error == HA_ERR_LOCK_WAIT_TIMEOUT;
-    const bool was_given = is_second_ && !error && !is_unlocked_ && !has_new_lock();
-    if ((error || fate == kTaken) && !is_skipped && !was_given) {
+    if ((error || fate == kTaken) && !is_skipped && !was_given(error)) {
       is_given_ = !error;
       return error;
     }
     const bool is_gone = fate == kGone || fate == kMoved;
-    const std::string back_to = fate == kMoved ? note_moved() : std::string();
+    const std::string back_to = fate == kMoved ? note_moved(is_forward) : std::string();
     if (is_gone) give_back_lock();
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
     if (!back_to.empty()) {
+      if (begin_ranges_anew()) return HA_ERR_END_OF_FILE;
       code = seek_back(back_to);
     } else if (is_gone && notes_locks_ && !expires_) {
       code = seek_anew(is_forward);
@@ -233,17 +237,24 @@ int ha_esker::probe(const std::string &key) {
 // come to another row: then it is that one's turn.
 int ha_esker::read_exact(uchar *record, const std::string &key) {
   close_cursor();
-  begin_search({});
+  begin_search(key);
+  if (begun_at_ != key) return HA_ERR_KEY_NOT_FOUND;
+  begun_at_.clear();
   place_ = key;
   cursor_index_ = active_index;
   if (is_rows(active_index)) {
     row_key_ = key;
     is_unlocked_ = looks_first_;
-    return or_skipped(get_row(record));
+    const int error = get_row(record);
+    is_given_ = !error;
+    return was_given(error) ? HA_ERR_KEY_NOT_FOUND : or_skipped(error);
   }
   std::string before;
   for (;;) {
-    if (const int code = probe(key)) return fail(code);
+    if (const int code = probe(key)) {
+      if (code == ESKER_NOT_FOUND && !before.empty()) begin_ranges_anew();
+      return fail(code);
+    }
     size_t size = 0;
     const char *rest = chars(esker_value_data(probe_, &size));
     entry_ = key;
@@ -253,7 +264,11 @@ int ha_esker::read_exact(uchar *record, const std::string &key) {
     Fate fate = kTaken;
     is_unlocked_ = looks_first_;
     const int error = take_entry(record, &fate);
-    if (fate == kTaken) return or_skipped(error);
+    if (fate == kTaken) {
+      is_given_ = !error;
+      return was_given(error) ? HA_ERR_KEY_NOT_FOUND : or_skipped(error);
+    }
+    if (fate == kMoved) note_moved_away();
     give_back_lock();
     if (fate == kPassed) return error ? error : HA_ERR_KEY_NOT_FOUND;
     if (!is_locking() || !session_->reads_latest()) return HA_ERR_KEY_NOT_FOUND;
@@ -269,6 +284,7 @@ int ha_esker::or_skipped(int error) const {
 
 int ha_esker::index_init(uint index, bool) {
   active_index = index;
+  list_ = {};
   close_cursor();
   place_.clear();
   bound_.clear();
@@ -306,25 +322,24 @@ int ha_esker::index_read_map(uchar *record, const uchar *key, key_part_map parts
 
 int ha_esker::read_where(uchar *record, const std::string &wanted, ha_rkey_function where) {
   if (const int error = open_cursor(active_index)) return error;
-  begin_search({});
   switch (where) {
     case HA_READ_KEY_EXACT:
     case HA_READ_KEY_OR_NEXT:
       begin_search(wanted);
-      return take(esker_iter_seek(cursor_, wanted.data(), wanted.size()), record, true);
-    case HA_READ_AFTER_KEY: {
-      const std::string after = esker::successor(wanted);
-      begin_search(after);
-      return take(esker_iter_seek(cursor_, after.data(), after.size()), record, true);
-    }
+      return take(esker_iter_seek(cursor_, begun_at_.data(), begun_at_.size()), record, true);
+    case HA_READ_AFTER_KEY:
+      begin_search(esker::successor(wanted));
+      return take(esker_iter_seek(cursor_, begun_at_.data(), begun_at_.size()), record, true);
     case HA_READ_BEFORE_KEY:
+      begin_search(wanted, false);
       return take(seek_before(cursor_, wanted), record, false);
     case HA_READ_PREFIX_LAST:
       must_begin_ = wanted;
       [[fallthrough]];
     case HA_READ_PREFIX_LAST_OR_PREV:
     case HA_READ_KEY_OR_PREV:
-      return take(seek_before(cursor_, esker::successor(wanted)), record, false);
+      begin_search(esker::successor(wanted), false);
+      return take(seek_before(cursor_, begun_at_), record, false);
     default:
       return HA_ERR_UNSUPPORTED;
   }
@@ -398,7 +413,7 @@ int ha_esker::index_first(uchar *record) {
     exact_length_ = 0;
     if (const int error = open_cursor(active_index)) return error;
     begin_search(first_key(active_index));
-    return take(esker_iter_seek_to_first(cursor_), record, true);
+    return take(esker_iter_seek(cursor_, begun_at_.data(), begun_at_.size()), record, true);
   });
 }
 
@@ -408,7 +423,7 @@ int ha_esker::index_last(uchar *record) {
     bound_.clear();
     exact_length_ = 0;
     if (const int error = open_cursor(active_index)) return error;
-    begin_search({});
+    begin_search(esker::successor(first_key(active_index)), false);
     return take(esker_iter_seek_to_last(cursor_), record, false);
   });
 }
