@@ -17,6 +17,8 @@ cd "$(dirname "$0")/.."
 target=$(scripts/setup.sh target)
 place=$(mkdir -p "$target/mariadb" && cd "$target/mariadb" && pwd)
 files=${MARIADB_FILES:-$place/server}
+# A server that starts deletes the temporary files of all that share the place for them.
+temporary=$files.tmp
 plugins=${MARIADB_PLUGINS:-$place/plugins}
 socket=$files/socket
 seconds=60
@@ -33,9 +35,9 @@ is_up() {
 }
 
 make_files() {
-    rm -rf "$files"
-    mkdir -p "$files"
-    mariadb-install-db --no-defaults --datadir="$files" --user="$(id -un)" --skip-test-db \
+    rm -rf "$files" "$temporary"
+    mkdir -p "$files" "$temporary"
+    TMPDIR=$temporary mariadb-install-db --no-defaults --datadir="$files" --user="$(id -un)" --skip-test-db \
         --auth-root-authentication-method=normal >"$place/install-db.log" 2>&1 ||
         fail "its directory cannot be made: $place/install-db.log"
 }
@@ -43,10 +45,12 @@ make_files() {
 start() {
     [ -e "$plugins/ha_esker.so" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
     ! is_up || fail "it runs already; stop it with: scripts/mariadb-server.sh stop"
+    mkdir -p "$temporary"
     # The distribution's servers load nothing experimental unless told.
     LD_PRELOAD=${MARIADB_PRELOAD:-${LD_PRELOAD:-}} \
         mariadbd --no-defaults --datadir="$files" --user="$(id -un)" --socket="$socket" \
         --skip-networking --pid-file="$files/pid" --log-error="$files/log.err" \
+        --tmpdir="$temporary" \
         --plugin-dir="$plugins" --plugin-maturity=experimental --plugin-load-add=ha_esker \
         --ignore-db-dirs='#esker' "$@" >/dev/null 2>&1 &
     local child=$! waited=0
