@@ -151,6 +151,7 @@ mariadb-try: ## start a throw-away MariaDB with the storage engine in it; script
 	@scripts/mariadb-server.sh start --default-storage-engine=ESKER
 
 mariadb-test: ## hold the storage engine against InnoDB, by one and several connections, over crashes, without memory, damaged
+	@for part in packages headers plugin; do scripts/mariadb.sh $$part || exit 1; done
 	@scripts/mariadb-sql.sh
 	@scripts/mariadb-sessions.sh
 	@scripts/mariadb-crash.sh

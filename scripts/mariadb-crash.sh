@@ -17,7 +17,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target=$(scripts/setup.sh target)
-place=$(cd "$target/mariadb" && pwd)
+place=$(mkdir -p "$target/mariadb" && cd "$target/mariadb" && pwd)
 export MARIADB_FILES=$place/server-of-crashes MARIADB_PLUGINS=$place/plugins-crashing
 server=scripts/mariadb-server.sh
 acks=$place/acks
@@ -433,7 +433,7 @@ power() {
         "$([ "$unsynced" -gt 0 ] && echo yes || echo no)"
 }
 
-[ ! -e "$place/plugins/ha_esker.so" ] || scripts/mariadb.sh crashing
+scripts/mariadb.sh crashing
 case ${1:-all} in
 steps) steps ;;
 tables) tables ;;

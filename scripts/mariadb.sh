@@ -144,8 +144,14 @@ codecs() {
     "$made/codec_test" "$made/server"
 }
 
-# compile OBJECTS PART… [-- OPTION…]: parts of the plugin. DBUG_OFF is of the layout of the server's
-# classes, as the distribution builds it.
+# is_made OBJECT PART: whether nothing that it is made of is newer.
+is_made() {
+    [ -e "$1" ] && [ -z "$(find "$sources/$2.cc" "$sources"/*.h crates/esker-capi/include \
+        scripts/mariadb.sh -newer "$1" -print -quit)" ]
+}
+
+# compile OBJECTS PART… [-- OPTION…]: parts of the plugin that have changed. DBUG_OFF is of the layout
+# of the server's classes, as the distribution builds it.
 compile() {
     local made=$1 part parts=() words=(-std=gnu++17 -O2 -g -fPIC -DMYSQL_DYNAMIC_PLUGIN
         -DHAVE_CONFIG_H -DDBUG_OFF -DNDEBUG -Wall -Wextra -Icrates/esker-capi/include
@@ -156,6 +162,7 @@ compile() {
     mkdir -p "$made"
     local job jobs=()
     for part in "${parts[@]}"; do
+        ! is_made "$made/$part.o" "$part" || continue
         [ "$(jobs -pr | wc -l)" -lt "$(nproc)" ] || wait -n
         g++ "${words[@]}" "${@:2}" -c "$sources/$part.cc" -o "$made/$part.o" &
         jobs+=($!)
@@ -175,22 +182,28 @@ link() {
     install -m 755 "$place/objects/linked.so" "$plugin"
 }
 
-# Of ARCHIVE, or of the archive that cargo makes.
-plugin() {
+# What a plugin is linked of: ARCHIVE, or the archive that cargo makes.
+archive() {
     command -v g++ >/dev/null || fail "needs a C++ compiler; install it with: apt-get install g++"
     check_release
+    [ -e "$headers/ready" ] || fail "there are no headers; run: scripts/mariadb.sh headers"
     [ -n "${ARCHIVE:-}" ] || cargo build --release --locked -p esker-capi
+}
+
+plugin() {
+    archive
     compile "$place/objects" "${parts[@]}"
     local objects=("${parts[@]/#/$place/objects/}")
     link "$place/plugins/ha_esker.so" "${objects[@]/%/.o}"
     echo "mariadb: the plugin is $place/plugins/ha_esker.so; try it with: make mariadb-try"
 }
 
-# Over the objects of the plugin.
 crashing() {
-    [ -e "$place/objects/plugin.o" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
+    archive
     local made=$place/objects/crashing part objects=()
-    compile "$made" session catalog_alter ha_esker_alter table_load plugin -- -DESKER_CRASHES
+    compile "$place/objects" "${parts[@]}"
+    compile "$made" session catalog_alter ha_esker_alter file_set table_load plugin \
+        -- -DESKER_CRASHES
     for part in "${parts[@]}"; do
         objects+=("$place/objects/$part.o")
         [ ! -e "$made/$part.o" ] || objects[-1]=$made/$part.o
@@ -204,7 +217,7 @@ crashing() {
 # built with it, does not allow it again. Which class a pointer is of (vptr) cannot be asked of its
 # objects.
 sanitized() {
-    [ -e "$place/plugins/ha_esker.so" ] || fail "there is no plugin; run: scripts/mariadb.sh plugin"
+    archive
     local made=$place/objects/sanitized objects script said=$place/sanitized.said
     local words=(-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=vptr
         -fno-sanitize-recover=undefined)
