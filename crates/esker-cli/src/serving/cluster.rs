@@ -10,7 +10,7 @@ use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::out::Out;
 use crate::remote::page::ailments;
-use crate::serving::nodes::{ended, kill, spawn, stop, wait_until_serving};
+use crate::serving::nodes::{ended, freeze, kill, spawn, stop, wait_until_serving};
 use crate::serving::ports;
 use crate::serving::process::{Condition, Process, look, signal};
 use crate::serving::removed::removed;
@@ -121,8 +121,16 @@ pub fn cluster(shared: &GlobalFlags, args: &Cluster) -> Outcome {
             let roster = Roster::existing(&dir)?;
             each_living(&roster, nodes, |row, _| kill(&roster, row))
         }
-        Action::Pause { nodes } => signal_all(&Roster::existing(&dir)?, nodes, "-STOP"),
-        Action::Resume { nodes } => signal_all(&Roster::existing(&dir)?, nodes, "-CONT"),
+        Action::Pause { nodes } => {
+            let roster = Roster::existing(&dir)?;
+            each_living(&roster, nodes, |row, _| freeze(&roster, row))
+        }
+        Action::Resume { nodes } => {
+            let roster = Roster::existing(&dir)?;
+            each_living(&roster, nodes, |row, process| {
+                signal(row.number, process, "-CONT")
+            })
+        }
         Action::Restart { nodes } => restart(shared, &dir, nodes),
         Action::Add => add(shared, &dir),
         Action::Stop => stop_all(&dir),
@@ -294,12 +302,6 @@ fn stop_all(dir: &Path) -> Outcome {
             return Ok(());
         }
     }
-}
-
-fn signal_all(roster: &Roster, numbers: &[u64], name: &str) -> Outcome {
-    each_living(roster, numbers, |row, process| {
-        signal(row.number, process, name)
-    })
 }
 
 /// Does something to nodes, all of which must run.

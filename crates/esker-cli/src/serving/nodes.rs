@@ -15,7 +15,7 @@ use crate::serving::roster::{Roster, Row};
 /// How long a node may take until it serves.
 const SERVING_MAX: Duration = Duration::from_secs(60);
 
-/// How long one may take to stop before it is killed.
+/// How long one may take to stop before it is killed, or to stand still.
 const STOPPING_MAX: Duration = Duration::from_secs(30);
 
 /// How long the system may take to end one that was killed.
@@ -187,6 +187,21 @@ pub fn kill(roster: &Roster, row: &Row) -> Outcome {
         true => Ok(()),
         false => Err(Failure::failed(format!("node {} does not end", row.number))),
     }
+}
+
+/// Freezes a node, and returns when it stands still: it does so once it gets to run, which takes a
+/// while on a machine that has much to do.
+pub fn freeze(roster: &Roster, row: &Row) -> Outcome {
+    signal(row.number, look(roster, row), "-STOP")?;
+    let deadline = Instant::now() + STOPPING_MAX;
+    while look(roster, row).condition == Condition::Running {
+        if Instant::now() >= deadline {
+            let told = format!("node {} does not stand still", row.number);
+            return Err(Failure::failed(told));
+        }
+        pause();
+    }
+    Ok(())
 }
 
 fn is_gone_by(roster: &Roster, row: &Row, deadline: Instant) -> bool {
