@@ -15,6 +15,11 @@ use crate::nemesis::timeline::Timeline;
 /// How long one attempt takes at most: a client that waits longer would measure itself.
 const ATTEMPT: Duration = Duration::from_millis(500);
 
+/// After so many attempts in a row that came to nothing the next ones take twice as long: on a
+/// machine that has much to do, no answer may come in less. At most as often as that.
+const IN_VAIN: u32 = 8;
+const DOUBLINGS_MAX: u32 = 5;
+
 /// Between two writes.
 const PACE: Duration = Duration::from_millis(20);
 
@@ -55,17 +60,19 @@ impl Probes {
     pub fn start(table: &Table, count: u32, began: Instant) -> Probes {
         let is_over = Arc::new(AtomicBool::new(false));
         let cells: Vec<Arc<Mutex<Probe>>> = (0..count).map(|_| Arc::default()).collect();
-        let table = table.with(CallSettings {
-            timeout: ATTEMPT,
-            resends_writes: true,
-        });
         let tasks = (0..count).zip(&cells).map(|(partition, cell)| {
             let (table, cell, is_over) = (table.clone(), Arc::clone(cell), Arc::clone(&is_over));
             tokio::spawn(async move {
                 let key = hash_key(partition, count);
+                let mut in_vain = 0;
                 while !is_over.load(Ordering::SeqCst) {
-                    put(&table, &key, &cell, began).await;
-                    add(&table, &key, &cell, began).await;
+                    let table = table.with(CallSettings {
+                        timeout: patience(ATTEMPT, in_vain),
+                        resends_writes: true,
+                    });
+                    let has_put = put(&table, &key, &cell, began).await;
+                    let has_added = add(&table, &key, &cell, began).await;
+                    in_vain = if has_put || has_added { 0 } else { in_vain + 1 };
                 }
             })
         });
@@ -74,6 +81,12 @@ impl Probes {
             cells,
             is_over,
         }
+    }
+
+    /// Rows that were acknowledged.
+    pub fn rows(&self) -> u64 {
+        let rows = self.cells.iter().map(|cell| cell.lock().unwrap().rows);
+        rows.sum()
     }
 
     /// Whether each partition has taken a write that was asked for later than that.
@@ -116,7 +129,13 @@ impl Probes {
     }
 }
 
-async fn put(table: &Table, key: &str, cell: &Mutex<Probe>, began: Instant) {
+/// How long the next attempt takes at most, after so many that came to nothing.
+pub fn patience(attempt: Duration, in_vain: u32) -> Duration {
+    attempt * 2_u32.pow((in_vain / IN_VAIN).min(DOUBLINGS_MAX))
+}
+
+/// Whether it was acknowledged; below as well.
+async fn put(table: &Table, key: &str, cell: &Mutex<Probe>, began: Instant) -> bool {
     let row = cell.lock().unwrap().rows;
     let asked = began.elapsed();
     let put = table.set(key.as_bytes(), &sort_key(row), b"ship", 0).await;
@@ -126,9 +145,10 @@ async fn put(table: &Table, key: &str, cell: &Mutex<Probe>, began: Instant) {
         probe.timeline.note(asked, began.elapsed());
     }
     tokio::time::sleep(if put.is_ok() { PACE } else { AGAIN }).await;
+    put.is_ok()
 }
 
-async fn add(table: &Table, key: &str, cell: &Mutex<Probe>, began: Instant) {
+async fn add(table: &Table, key: &str, cell: &Mutex<Probe>, began: Instant) -> bool {
     let asked = began.elapsed();
     cell.lock().unwrap().tried += 1;
     match table.incr(key.as_bytes(), b"count", 1, 0).await {
@@ -136,12 +156,14 @@ async fn add(table: &Table, key: &str, cell: &Mutex<Probe>, began: Instant) {
             let mut probe = cell.lock().unwrap();
             probe.counted += 1;
             probe.timeline.note(asked, began.elapsed());
+            true
         }
         Err(error) => {
             if error.is_undone() {
                 cell.lock().unwrap().tried -= 1;
             }
             tokio::time::sleep(AGAIN).await;
+            false
         }
     }
 }

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::nemesis::chance::Chance;
 use crate::nemesis::linear::{Call, Deed, Held, Saw, Verdict, check};
+use crate::nemesis::probes::patience;
 
 /// Clients, and hash keys that they share at a time. Others come with each fault: a history must
 /// stay short enough to be searched.
@@ -59,16 +60,18 @@ pub struct Registers {
 impl Registers {
     pub fn start(table: &Table, began: Instant) -> Registers {
         let shared = Arc::<Shared>::default();
-        let table = table.with(CallSettings {
-            timeout: TIMEOUT,
-            resends_writes: false,
-        });
         let tasks = (0..CLIENTS).map(|client| {
             let (table, shared) = (table.clone(), Arc::clone(&shared));
             tokio::spawn(async move {
                 let mut chance = Chance::new(client);
+                let mut in_vain = 0;
                 while !shared.is_over.load(Ordering::SeqCst) {
-                    one_call(&table, &shared, &mut chance, began).await;
+                    let table = table.with(CallSettings {
+                        timeout: patience(TIMEOUT, in_vain),
+                        resends_writes: false,
+                    });
+                    let is_seen = one_call(&table, &shared, &mut chance, began).await;
+                    in_vain = if is_seen { 0 } else { in_vain + 1 };
                     tokio::time::sleep(PACE).await;
                 }
             })
@@ -78,6 +81,13 @@ impl Registers {
             shared,
             judged: Judged::default(),
         }
+    }
+
+    /// Calls so far that were noted.
+    pub fn calls(&self) -> u64 {
+        let histories = self.shared.histories.lock().unwrap();
+        let now: usize = histories.values().map(Vec::len).sum();
+        self.judged.calls + now as u64
     }
 
     /// Other keys from now on; those of two turns ago are judged, on which nobody is at work.
@@ -153,10 +163,11 @@ fn draw(shared: &Shared, key: (u64, u64), chance: &mut Chance) -> Option<Deed> {
     })
 }
 
-async fn one_call(table: &Table, shared: &Shared, chance: &mut Chance, started: Instant) {
+/// Whether it was answered, or none is to be made.
+async fn one_call(table: &Table, shared: &Shared, chance: &mut Chance, started: Instant) -> bool {
     let key = (shared.epoch.load(Ordering::SeqCst), chance.below(KEYS));
     let Some(deed) = draw(shared, key, chance) else {
-        return;
+        return true;
     };
     let hash_key = format!("register{}-{}", key.0, key.1);
     let now = || u64::try_from(started.elapsed().as_micros()).unwrap();
@@ -166,7 +177,7 @@ async fn one_call(table: &Table, shared: &Shared, chance: &mut Chance, started: 
     let saw = match saw {
         Ok(saw) => saw,
         // Nobody did anything, or nobody knows; of a read that is the same.
-        Err(error) if deed.is_read() || error.is_undone() => return,
+        Err(error) if deed.is_read() || error.is_undone() => return false,
         Err(_) => Saw::Nothing,
     };
     let call = Call {
@@ -176,8 +187,10 @@ async fn one_call(table: &Table, shared: &Shared, chance: &mut Chance, started: 
         saw,
         now: Some(0),
     };
+    let is_seen = call.saw != Saw::Nothing;
     let mut histories = shared.histories.lock().unwrap();
     histories.entry(key).or_default().push(call);
+    is_seen
 }
 
 fn number(value: Option<&[u8]>) -> u64 {
