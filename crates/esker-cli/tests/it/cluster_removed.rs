@@ -85,6 +85,7 @@ fn the_directory_of_a_removed_node_is_told_so_whenever_it_is_started() {
         let name = format!("ship{ship}");
         ok(&cluster, &metas, &["kv", "set", &name, "port", "Hamburg"]);
     }
+    cluster.until_metas_vote(3);
     cluster.ok(&["kill", GONE]);
     ok(&cluster, &metas, &["node", "remove", GONE, "--yes"]);
     let list = ["node", "list", "--json"];

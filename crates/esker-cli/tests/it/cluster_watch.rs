@@ -40,7 +40,7 @@ impl Cluster {
     }
 
     fn run(&self, words: &[&str]) -> Ran {
-        let mut command = self.bench.command(words);
+        let mut command = self.bench.command(&[words, &["--timeout", "60s"]].concat());
         command.env("ESKER_META", &self.metas);
         command.env("ESKER_TABLE", "ships");
         self.bench.feed_command(command, b"")

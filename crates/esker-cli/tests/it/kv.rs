@@ -294,11 +294,11 @@ fn what_goes_wrong_is_told_with_what_to_do() {
     for node in &mut double.cluster.state().nodes {
         (node.refuses, node.fault) = (None, Fault::Silent);
     }
-    let set = ["kv", "set", "a", "", "1", "--timeout", "500ms"];
+    let set = ["kv", "set", "a", "", "1", "--timeout", "4s"];
     double.fails(&set, 4, "may be there or not; read it, to know");
-    let incr = ["kv", "incr", "a", "", "--timeout", "500ms"];
+    let incr = ["kv", "incr", "a", "", "--timeout", "4s"];
     double.fails(&incr, 4, "may be there or not");
-    let get = ["kv", "get", "a", "--timeout", "500ms"];
+    let get = ["kv", "get", "a", "--timeout", "4s"];
     double.fails(&get, 1, "no answer came before the deadline");
 }
 
