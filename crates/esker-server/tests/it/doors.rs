@@ -23,7 +23,7 @@ use esker_server::shell::settings::Settings;
 use esker_server::shell::{Node, Place};
 
 /// Longest that anything takes.
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(120);
 
 /// What people are told of clients.
 const GUIDE: &str = include_str!("../../../../docs/guide/clients.md");

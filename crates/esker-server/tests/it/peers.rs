@@ -20,15 +20,18 @@ use esker_server::peer::registry::Registry;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 mod bounds;
 
 /// Longest that any test waits for what must happen.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(120);
+
+/// A place that nobody else is at: a port there that was let go of can be bound again.
+const OWN: &str = "127.77.0.1:0";
 
 /// How long an ask is waited for, where it is answered.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 enum Heard {
     Raft(u64, Vec<u8>),
@@ -225,7 +228,7 @@ async fn frames_and_asks_travel_in_their_order_and_answers_come_in_any() {
 #[tokio::test]
 async fn a_link_comes_back_and_what_was_under_way_is_unknown() {
     let mut first = Node::any(speaker(1, 1, 10)).await;
-    let mut second = Node::any(speaker(2, 1, 20)).await;
+    let mut second = Node::start(speaker(2, 1, 20), OWN.parse().unwrap()).await;
     let address = second.listener.address();
     first.knows(2, address);
     let told = first.ask(2, "under way", PATIENCE);
@@ -251,7 +254,8 @@ async fn a_late_answer_is_unknown_and_harms_no_other() {
     let mut second = Node::any(speaker(2, 1, 20)).await;
     first.knows(2, second.listener.address());
     first.is_up(2).await;
-    let told = first.ask(2, "late", Duration::from_millis(1));
+    // Long enough to be sent on a busy machine.
+    let told = first.ask(2, "late", Duration::from_secs(2));
     let late = second.asked().await.2;
     assert_eq!(soon(told).await, Answer::Unknown);
     late.tell(Answer::Done(b"late".to_vec()));

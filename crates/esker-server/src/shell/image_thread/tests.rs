@@ -20,7 +20,7 @@ use crate::shell::inbox::inbox;
 use super::*;
 
 /// Longest that anything takes.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(120);
 
 /// The node that offers images: the test answers for it.
 struct Offering(Mutex<mpsc::UnboundedSender<(PageRequest, Asker)>>);

@@ -15,6 +15,7 @@ const LONG: Duration = Duration::from_secs(600);
 fn settings() -> LinkSettings {
     LinkSettings {
         asks_max: 1000,
+        connect_max: LONG,
         ..LinkSettings::default()
     }
 }
@@ -174,61 +175,75 @@ async fn asks_count_by_their_bytes() {
 
 #[tokio::test]
 async fn those_without_a_number_have_few_places_and_a_short_life() {
-    let bounds = PeerBounds {
-        nameless_max: 2,
-        nameless_life_max: Duration::from_millis(600),
-        silence_max: LONG,
-        ..PeerBounds::default()
+    let within = |life_max| {
+        let bounds = PeerBounds {
+            nameless_max: 2,
+            nameless_life_max: life_max,
+            silence_max: LONG,
+            ..PeerBounds::default()
+        };
+        node(speaker(1, 1, 10), bounds, settings())
     };
-    let node = node(speaker(1, 1, 10), bounds, settings()).await;
-    let mut first = hello(&node, nameless()).await;
-    let mut second = hello(&node, nameless()).await;
-    is_closed(&mut hello(&node, nameless()).await).await;
-    refused(&node, PeerCause::TooMany).await;
+    let full = within(LONG).await;
+    let _there = [
+        hello(&full, nameless()).await,
+        hello(&full, nameless()).await,
+    ];
+    is_closed(&mut hello(&full, nameless()).await).await;
+    refused(&full, PeerCause::TooMany).await;
+    let short = within(A_MOMENT).await;
     let other = Node::any(speaker(2, 1, 20)).await;
-    other.knows(1, node.listener.address());
+    other.knows(1, short.listener.address());
     other.is_up(1).await;
-    is_closed(&mut first).await;
-    is_closed(&mut second).await;
+    // There is room again each time.
+    for _ in 0..3 {
+        is_closed(&mut hello(&short, nameless()).await).await;
+    }
     assert!(other.links.is_up(1));
-    // There is room again, for one who asks for a number and for nothing else.
-    let mut third = hello(&node, nameless()).await;
+    assert_eq!(short.listener.refused(PeerCause::TooMany), 0);
+    // One who asks for a number may do so, and nothing else.
+    let patient = within(LONG).await;
+    let mut third = hello(&patient, nameless()).await;
     let mut ask = Vec::new();
     put_frame(&mut ask, Kind::Ask, 1, &Ask::Report(Vec::new()).encode());
     third.write_all(&ask).await.unwrap();
     is_closed(&mut third).await;
-    refused(&node, PeerCause::Malformed).await;
+    refused(&patient, PeerCause::Malformed).await;
 }
 
 #[tokio::test]
 async fn the_silent_and_the_replaced_are_closed() {
-    let bounds = PeerBounds {
-        of_node_max: 2,
-        silence_max: Duration::from_millis(700),
-        greeting_max: A_MOMENT,
-        connections_max: 4,
-        ..PeerBounds::default()
+    let within = |greeting_max, silence_max| {
+        let bounds = PeerBounds {
+            of_node_max: 2,
+            silence_max,
+            greeting_max,
+            connections_max: 4,
+            ..PeerBounds::default()
+        };
+        node(speaker(1, 1, 10), bounds, settings())
     };
-    let node = node(speaker(1, 1, 10), bounds, settings()).await;
-    let mut mute = TcpStream::connect(node.listener.address()).await.unwrap();
+    let short = within(A_MOMENT, LONG).await;
+    let mut mute = TcpStream::connect(short.listener.address()).await.unwrap();
     is_closed(&mut mute).await;
-    node.tells("it did not say who it is").await;
+    short.tells("it did not say who it is").await;
+    let short = within(LONG, A_MOMENT).await;
+    for _ in 0..2 {
+        is_closed(&mut hello(&short, speaker(2, 1, 20)).await).await;
+    }
+    short.tells("it says nothing more").await;
+    let patient = within(LONG, LONG).await;
     let mut streams = Vec::new();
     for _ in 0..3 {
-        streams.push(hello(&node, speaker(2, 1, 20)).await);
+        streams.push(hello(&patient, speaker(2, 1, 20)).await);
     }
     is_closed(&mut streams[0]).await;
-    refused(&node, PeerCause::Replaced).await;
-    for stream in &mut streams[1..] {
-        is_closed(stream).await;
-    }
-    node.tells("it says nothing more").await;
+    refused(&patient, PeerCause::Replaced).await;
     // As many as may be are there at once, and the next is closed.
-    let mut streams = Vec::new();
-    for number in 3..8 {
-        streams.push(hello(&node, speaker(number, 1, 20)).await);
+    for number in 3..6 {
+        streams.push(hello(&patient, speaker(number, 1, 20)).await);
     }
-    refused(&node, PeerCause::TooMany).await;
+    refused(&patient, PeerCause::TooMany).await;
 }
 
 #[tokio::test]
@@ -296,18 +311,22 @@ async fn who_does_not_read_its_answers_is_closed() {
 
 #[tokio::test]
 async fn a_frame_that_does_not_belong_is_refused_by_its_head() {
-    let node = node(speaker(1, 1, 10), PeerBounds::default(), settings()).await;
+    // Before the time for greetings is over, and before silence is death.
+    let bounds = PeerBounds {
+        greeting_max: LONG,
+        silence_max: LONG,
+        ..PeerBounds::default()
+    };
+    let node = node(speaker(1, 1, 10), bounds, settings()).await;
     let mut answer = Vec::new();
     put_frame(&mut answer, Kind::Answer, 1, &[0; 1000]);
     let head = &answer[..HEAD_BYTES];
     let mut stranger = TcpStream::connect(node.listener.address()).await.unwrap();
     stranger.write_all(head).await.unwrap();
-    let closed = timeout(Duration::from_secs(1), is_closed(&mut stranger));
-    closed.await.expect("before the time for greetings is over");
+    is_closed(&mut stranger).await;
     let mut stream = hello(&node, speaker(2, 1, 20)).await;
     stream.write_all(head).await.unwrap();
-    let closed = timeout(Duration::from_secs(1), is_closed(&mut stream));
-    closed.await.expect("before silence is death");
+    is_closed(&mut stream).await;
     let counted = async {
         while node.listener.refused(PeerCause::Malformed) < 2 {
             tokio::task::yield_now().await;
@@ -363,12 +382,12 @@ async fn a_node_that_hangs_is_down() {
 #[tokio::test]
 async fn nodes_that_have_nothing_to_say_stay_connected() {
     let bounds = PeerBounds {
-        silence_max: Duration::from_secs(1),
+        silence_max: Duration::from_secs(4),
         alive_every: Duration::from_millis(50),
         ..PeerBounds::default()
     };
     let quick = LinkSettings {
-        silence_max: Duration::from_secs(1),
+        silence_max: Duration::from_secs(4),
         alive_every: Duration::from_millis(100),
         ..settings()
     };
@@ -376,7 +395,8 @@ async fn nodes_that_have_nothing_to_say_stay_connected() {
     let second = node(speaker(2, 1, 20), bounds, quick).await;
     first.knows(2, second.listener.address());
     first.is_up(2).await;
-    for _ in 0..10 {
+    // Longer than silence may be.
+    for _ in 0..17 {
         a_moment().await;
     }
     assert!(first.broken.try_recv().is_err());
@@ -386,7 +406,7 @@ async fn nodes_that_have_nothing_to_say_stay_connected() {
 #[tokio::test]
 async fn a_node_that_does_not_read_is_down() {
     let quick = LinkSettings {
-        stall_max: Duration::from_secs(2),
+        stall_max: Duration::from_secs(8),
         silence_max: LONG,
         queue_bytes_max: 20 << 20,
         ..settings()
@@ -460,20 +480,13 @@ async fn a_link_that_breaks_at_once_rests_longer_and_longer() {
     let node = node(speaker(1, 1, 10), PeerBounds::default(), settings()).await;
     let (hung, address) = Hung::listen().await;
     node.knows(2, address);
-    let mut count = 0;
-    let breaking = async {
-        loop {
-            drop(hung.greets().await);
-            count += 1;
-        }
-    };
-    assert!(
-        timeout(Duration::from_millis(1500), breaking)
-            .await
-            .is_err()
-    );
-    // Rests of 50, 100, 200, 400 and 800 ms, a fifth more or less.
-    assert!((3..=7).contains(&count), "{count}");
+    drop(hung.greets().await);
+    let broken = Instant::now();
+    for _ in 0..4 {
+        drop(hung.greets().await);
+    }
+    // Rests of 50, 100, 200 and 400 ms, a fifth more or less.
+    assert!(broken.elapsed() >= Duration::from_millis(600));
 }
 
 #[tokio::test]
@@ -487,9 +500,9 @@ async fn patience_is_kept_while_the_link_dials() {
     let (_hung, address) = Hung::listen().await;
     node.knows(2, address);
     let told = node.ask(2, "in vain", Duration::from_millis(200));
-    let told = timeout(Duration::from_secs(2), told).await;
+    // Not when dialling ends.
     assert_eq!(
-        told.expect("not when dialling ends").unwrap(),
+        soon(told).await,
         Answer::refused(ErrorCode::ServiceNotActive)
     );
 }
@@ -502,7 +515,8 @@ async fn a_link_tells_each_new_reason_and_when_it_stands_again() {
         ..settings()
     };
     let node = node(speaker(2, 1, 20), PeerBounds::default(), quick).await;
-    let (hung, address) = Hung::listen().await;
+    let hung = TcpListener::bind(OWN).await.unwrap();
+    let address = hung.local_addr().unwrap();
     drop(hung);
     node.knows(1, address);
     node.tells("(4 so far)").await;
