@@ -25,7 +25,7 @@ fn blob(text: &str) -> Blob {
 #[test]
 fn a_value_is_there_until_it_is_removed() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         assert_eq!(table.get(b"hk", b"sk").await, Ok(None));
         table.set(b"hk", b"sk", b"value", 0).await.unwrap();
@@ -49,7 +49,7 @@ fn a_value_is_there_until_it_is_removed() {
 #[test]
 fn a_value_ends_when_it_was_told_to() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         table.set(b"hk", b"sk", b"value", 10).await.unwrap();
         assert_eq!(table.ttl(b"hk", b"sk").await, Ok(Some(Some(10))));
@@ -69,7 +69,7 @@ fn a_value_ends_when_it_was_told_to() {
 #[test]
 fn a_table_may_have_a_default_expiry() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         let admin = fixture.client().admin(fixture.settings.call.timeout);
         let envs = BTreeMap::from([("default_ttl".to_owned(), "30".to_owned())]);
@@ -87,7 +87,7 @@ fn a_table_may_have_a_default_expiry() {
 #[test]
 fn named_sort_keys_come_in_the_order_that_they_were_asked_for() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let rows: [(&[u8], &[u8]); 3] = [(b"a", b"1"), (b"b", b"22"), (b"c", b"333")];
         table.multi_set(b"hk", &rows, 0).await.unwrap();
         let mut request = MultiGet {
@@ -154,7 +154,7 @@ fn expected(rows: &BTreeMap<Vec<u8>, Vec<u8>>, request: &MultiGet) -> (Vec<Vec<u
 #[test]
 fn ranges_of_sort_keys_are_as_a_plain_reading_has_them() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let mut dice = Dice(3);
         let mut model = BTreeMap::new();
         for _ in 0..60 {
@@ -190,7 +190,7 @@ fn ranges_of_sort_keys_are_as_a_plain_reading_has_them() {
 #[test]
 fn a_range_looks_at_three_thousand_rows_at_most() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let keys: Vec<String> = (0..3001).map(|number| format!("{number:05}")).collect();
         let rows: Vec<(&[u8], &[u8])> =
             keys.iter().map(|key| (key.as_bytes(), &b"v"[..])).collect();
@@ -231,7 +231,7 @@ fn a_range_looks_at_three_thousand_rows_at_most() {
 #[test]
 fn many_values_of_a_hash_key_are_set_and_removed_together() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let rows: [(&[u8], &[u8]); 3] = [(b"", b"0"), (b"a", b"1"), (b"b", b"2")];
         table.multi_set(b"hk", &rows, 0).await.unwrap();
         assert_eq!(table.sort_key_count(b"hk").await, Ok(Some(3)));
@@ -246,7 +246,7 @@ fn many_values_of_a_hash_key_are_set_and_removed_together() {
 #[test]
 fn expired_rows_are_not_counted() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         table.set(b"hk", b"a", b"1", 5).await.unwrap();
         table.set(b"hk", b"b", b"1", 0).await.unwrap();
@@ -258,7 +258,7 @@ fn expired_rows_are_not_counted() {
 #[test]
 fn keys_of_all_partitions_are_read_together() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let keys: Vec<String> = (0..100).map(|number| format!("k{number}")).collect();
         for key in &keys {
             table
@@ -283,7 +283,7 @@ fn keys_of_all_partitions_are_read_together() {
 #[test]
 fn counters_count_as_text() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         assert_eq!(table.incr(b"hk", b"n", 5, 0).await, Ok(5));
         assert_eq!(table.incr(b"hk", b"n", -7, 0).await, Ok(-2));
@@ -306,7 +306,7 @@ fn counters_count_as_text() {
 #[test]
 fn a_counter_keeps_sets_or_loses_its_expiry() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         table.set(b"hk", b"n", b"1", 100).await.unwrap();
         table.incr(b"hk", b"n", 1, 0).await.unwrap();
@@ -327,7 +327,7 @@ fn a_counter_keeps_sets_or_loses_its_expiry() {
 #[test]
 fn a_value_is_set_if_another_passes_its_check() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let mut request = CheckAndSetRequest {
             hash_key: blob("hk"),
             check_sort_key: blob("check"),
@@ -363,7 +363,7 @@ fn a_value_is_set_if_another_passes_its_check() {
 #[test]
 fn several_changes_are_made_if_a_value_passes_its_check() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         table.set(b"hk", b"old", b"x", 0).await.unwrap();
         let put = Mutate {
             operation: MutateOperation::MO_PUT,
@@ -401,7 +401,7 @@ fn several_changes_are_made_if_a_value_passes_its_check() {
 #[test]
 fn keys_that_no_server_takes_are_not_sent() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         let too_long = vec![b'x'; 65_535];
         let is_senseless = |error| matches!(error, ClientError::Senseless(_));
@@ -420,7 +420,7 @@ fn keys_that_no_server_takes_are_not_sent() {
 #[test]
 fn a_write_that_is_too_long_is_refused_and_the_connection_goes_on() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         let value = vec![7; 1 << 20];
         let refused = table.set(b"hk", b"sk", &value, 0).await.unwrap_err();
@@ -438,7 +438,7 @@ fn a_write_that_is_too_long_is_refused_and_the_connection_goes_on() {
 #[test]
 fn thousands_of_calls_are_in_flight_together() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = Arc::new(fixture.table().await);
         let mut calls = Vec::new();
         for number in 0..10_000_u32 {
@@ -468,7 +468,7 @@ fn thousands_of_calls_are_in_flight_together() {
 fn the_double_has_seen_every_call_that_there_is() {
     // What this file and `scans` do in many tests, once for each call.
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         table.set(b"hk", b"a", b"1", 0).await.unwrap();
         table
@@ -517,8 +517,8 @@ fn the_double_has_seen_every_call_that_there_is() {
 #[test]
 fn answers_have_a_bound_in_bytes_however_they_are_asked_for() {
     run(async {
-        let table = Fixture::new().await.table().await.with(CallSettings {
-            timeout: Duration::from_secs(15),
+        let table = Fixture::patient().await.table().await.with(CallSettings {
+            timeout: Duration::from_secs(120),
             resends_writes: false,
         });
         let value = vec![7; 1_000_000];

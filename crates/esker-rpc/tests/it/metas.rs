@@ -9,10 +9,10 @@ use esker_rpc::message::meta::{MetaLevel, NodeStatus, TableStatus};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 
-use crate::fixture::{Fixture, run};
+use crate::fixture::{Fixture, ms, run};
 
 fn admin(fixture: &Fixture) -> Admin {
-    fixture.client().admin(Duration::from_secs(2))
+    fixture.client().admin(ms(2000))
 }
 
 fn new_table(name: &str) -> NewTable {
@@ -185,7 +185,7 @@ fn a_leader_that_was_not_configured_is_followed() {
         let client = Client::new(fixture.metas[..1].to_vec(), fixture.settings);
         assert!(client.table("t").await.is_ok());
         // The other calls have no address in their answers, but now it is known.
-        let admin = client.admin(Duration::from_secs(1));
+        let admin = client.admin(ms(1000));
         assert!(admin.nodes(NodeStatus::NS_ALIVE).await.is_ok());
     });
 }
@@ -199,7 +199,7 @@ fn while_nobody_leads_the_client_waits() {
             let client = fixture.client();
             async move { client.table("t").await.map(drop) }
         });
-        sleep(Duration::from_millis(300)).await;
+        sleep(ms(300)).await;
         assert!(!opening.is_finished());
         fixture.cluster.state().leader = Some(2);
         assert_eq!(opening.await.unwrap(), Ok(()));
@@ -220,7 +220,7 @@ fn meta_servers_that_are_dead_or_deaf_are_passed_over() {
         fixture.cluster.state().leader = Some(1);
         let started = Instant::now();
         let table = fixture.client().table("t").await.unwrap();
-        assert!(started.elapsed() < Duration::from_millis(1300));
+        assert!(started.elapsed() < ms(1300));
         table.set(b"hk", b"sk", b"v", 0).await.unwrap();
     });
 }
@@ -245,14 +245,14 @@ fn data_calls_go_on_while_the_meta_servers_are_away() {
 fn what_changes_something_is_given_its_time_and_sent_once() {
     run(async {
         let mut fixture = Fixture::new().await;
-        fixture.settings.meta_attempt = Duration::from_millis(50);
-        fixture.cluster.state().meta_delay = Duration::from_millis(300);
+        fixture.settings.meta_attempt = ms(50);
+        fixture.cluster.state().meta_delay = ms(300);
         let admin = admin(&fixture);
         admin.drop_table("t", None).await.unwrap();
         let level = admin.control_meta(MetaLevel::FL_LIVELY).await;
         assert_eq!(level, Ok(MetaLevel::FL_STEADY));
         fixture.cluster.state().meta_delay = Duration::from_secs(60);
-        let short = fixture.client().admin(Duration::from_millis(200));
+        let short = fixture.client().admin(ms(200));
         let level = short.control_meta(MetaLevel::FL_STEADY).await;
         assert_eq!(level, Err(ClientError::OutcomeUnknown));
         let seen = fixture.cluster.state().seen.clone();
@@ -274,7 +274,7 @@ fn a_meta_server_that_cannot_answer_yet_is_passed_over() {
         }
         let started = Instant::now();
         assert!(fixture.client().table("t").await.is_ok());
-        assert!(started.elapsed() < Duration::from_millis(1300));
+        assert!(started.elapsed() < ms(1300));
     });
 }
 
@@ -283,7 +283,7 @@ fn a_leader_that_cannot_say_it_yet_is_told_from_none_at_all() {
     run(async {
         let fixture = Fixture::new().await;
         fixture.cluster.state().knows_nodes = false;
-        let admin = fixture.client().admin(Duration::from_millis(300));
+        let admin = fixture.client().admin(ms(300));
         let error = admin.node_facts().await.unwrap_err();
         assert_eq!(error, ClientError::TooEarly);
         assert!(error.is_undone());

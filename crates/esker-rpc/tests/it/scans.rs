@@ -40,7 +40,7 @@ fn sort_keys(rows: Vec<ScanRow>) -> Vec<Vec<u8>> {
 #[test]
 fn a_hash_key_is_scanned_in_the_order_of_its_sort_keys() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let keys = fill(&table, b"hk", 50).await;
         fill(&table, b"hj", 3).await;
         fill(&table, b"hk2", 3).await;
@@ -65,7 +65,7 @@ fn a_hash_key_is_scanned_in_the_order_of_its_sort_keys() {
 #[test]
 fn scanners_of_a_whole_table_find_every_row_once() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let mut expected = BTreeSet::new();
         for number in 0..40 {
             let hash_key = format!("hk{number}").into_bytes();
@@ -98,7 +98,7 @@ fn scanners_of_a_whole_table_find_every_row_once() {
 #[test]
 fn filters_values_and_expiry_are_as_they_were_asked_for() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         fill(&table, b"hk", 200).await;
         fill(&table, b"other", 200).await;
@@ -138,7 +138,7 @@ fn filters_values_and_expiry_are_as_they_were_asked_for() {
 #[test]
 fn a_scan_goes_on_through_answers_without_rows() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::patient().await.table().await;
         let keys = fill(&table, b"hk", 3500).await;
         let settings = ScanSettings {
             sort_key_filter: (FilterType::FT_MATCH_ANYWHERE, b"3499".to_vec()),
@@ -152,7 +152,7 @@ fn a_scan_goes_on_through_answers_without_rows() {
 #[test]
 fn a_scan_whose_context_is_lost_goes_on_behind_its_last_row() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         let keys = fill(&table, b"hk", 60).await;
         let mut scanner = table.scan(b"hk", (b"", b""), &batches_of(4)).unwrap();
@@ -186,7 +186,7 @@ fn forget_scans(fixture: &Fixture) {
 #[test]
 fn a_scanner_that_is_dropped_lets_the_server_forget_it() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         fill(&table, b"hk", 60).await;
         let scan_count = || -> usize {
@@ -215,7 +215,7 @@ fn a_scanner_that_is_dropped_lets_the_server_forget_it() {
 #[test]
 fn rows_that_belong_elsewhere_are_left_out_where_the_table_says_so() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         let keys = fill(&table, b"hk", 5).await;
         let scan = || async { all(&mut table.scan_all(1, &batches_of(0)).await.unwrap()[0]).await };
@@ -240,7 +240,7 @@ fn rows_that_belong_elsewhere_are_left_out_where_the_table_says_so() {
 #[test]
 fn a_scan_of_a_table_that_is_split_meanwhile_is_refused() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         for number in 0..50 {
             fill(&table, format!("hk{number}").as_bytes(), 1).await;
@@ -266,7 +266,7 @@ fn a_scan_of_a_table_that_is_split_meanwhile_is_refused() {
 #[test]
 fn a_split_that_no_answer_tells_of_does_not_shorten_a_scan_in_silence() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         for number in 0..50 {
             fill(&table, format!("hk{number}").as_bytes(), 1).await;
@@ -298,7 +298,7 @@ fn a_split_that_no_answer_tells_of_does_not_shorten_a_scan_in_silence() {
 #[test]
 fn an_empty_range_is_scanned_without_asking_anybody() {
     run(async {
-        let fixture = Fixture::new().await;
+        let fixture = Fixture::patient().await;
         let table = fixture.table().await;
         for range in [(&b"b"[..], &b"a"[..]), (b"a", b"a")] {
             let mut scanner = table.scan(b"hk", range, &batches_of(2)).unwrap();

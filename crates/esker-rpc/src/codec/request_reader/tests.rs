@@ -237,7 +237,8 @@ fn a_head_is_read_once_however_many_pieces_the_body_comes_in() {
         reason = "the time that it takes is the claim"
     )]
     let took = started.elapsed();
-    assert!(took.as_millis() < 500, "{took:?}");
+    // On a machine that does much else as well; read for each piece, they take several times that.
+    assert!(took.as_secs() < 5, "{took:?}");
 }
 
 #[test]

@@ -62,5 +62,6 @@ fn looking_takes_time_linear_in_what_is_looked_through() {
         reason = "the time that it takes is the claim"
     )]
     let took = started.elapsed();
-    assert!(took.as_secs() < 5, "{took:?}");
+    // On a machine that does much else as well; looked at anew, it would be minutes.
+    assert!(took.as_secs() < 60, "{took:?}");
 }
