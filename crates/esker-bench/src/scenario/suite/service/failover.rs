@@ -111,6 +111,7 @@ fn kill_all(
     (gaps, kills): (&mut Gaps, u64),
 ) -> Outcome {
     wait_for_all(ground, shared, Instant::now());
+    ground.wait_for_metas(cluster)?;
     for kill in 0..kills {
         ground.rest(BETWEEN);
         let leaders = leaders(ground, cluster, table)?;

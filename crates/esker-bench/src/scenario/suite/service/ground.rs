@@ -1,8 +1,9 @@
 //! What lines stand on: the tool that starts nodes, a directory, clients, the record.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use esker_rpc::client::{Client, ClientSettings};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::fail::{Failure, Outcome};
@@ -28,6 +29,13 @@ const RECORDS: u64 = 40_000;
 
 /// What a cluster with leases is told.
 pub const LEASES: &str = "read_promise=600ms";
+
+/// Nodes that vote in the meta service of a cluster that has so many.
+const METAS: usize = 3;
+
+/// How long a new cluster may take until they do: some seconds, and it may be busy.
+const GROWING_MAX: Duration = Duration::from_secs(120);
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What lines stand on.
 pub struct Ground {
@@ -77,6 +85,28 @@ impl Ground {
     ) -> Outcome<OwnCluster> {
         let settings: Vec<String> = settings.iter().map(|one| (*one).to_owned()).collect();
         OwnCluster::start(tool, &self.place(name), nodes, &settings)
+    }
+
+    /// Waits until a cluster bears the loss of a node: its meta service begins with one voter, and
+    /// of two none can be missed.
+    pub fn wait_for_metas(&self, cluster: &OwnCluster) -> Outcome {
+        let client = Client::new(cluster.address().resolve()?, ClientSettings::default());
+        let deadline = Instant::now() + GROWING_MAX;
+        loop {
+            let told = self
+                .runtime
+                .block_on(client.admin(GROWING_MAX).node_facts());
+            let nodes = told.unwrap_or_default();
+            let voters = nodes.iter().filter(|node| node.votes_in_meta).count();
+            if voters >= METAS {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                let told = format!("{voters} of {METAS} nodes vote in the meta service");
+                return Err(Failure::failed(told));
+            }
+            self.rest(LOOK);
+        }
     }
 
     /// Lets time pass.

@@ -66,6 +66,7 @@ pub fn run(stage: &mut Stage<'_, '_>, ground: &Ground) -> Outcome {
     users = use_both(ground, users, time, &mut calm)?.0;
     let victim = cluster.nodes().last().cloned();
     let victim = victim.ok_or_else(|| Failure::failed("no node runs"))?;
+    ground.wait_for_metas(&cluster)?;
     cluster.kill(victim.number)?;
     std::fs::remove_dir_all(&victim.dir)
         .map_err(|error| Failure::system("cannot take the directory of a node away", &error))?;
