@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use esker_raft::GroupId;
+use esker_raft::{GroupId, NodeId};
 
 use crate::meta::change_nodes::{begun, usable};
 use crate::meta::command::{Deed, EnvChange, NewTable};
@@ -46,9 +46,6 @@ pub(crate) fn create(
         let why = "no node lives that has room and stays";
         return Err(Refusal::new(Cause::TooFewNodes, why));
     };
-    let cluster = begun(state)?;
-    let id = cluster.next_table;
-    cluster.next_table = TableId(id.0 + 1);
     let row = TableRow {
         name: new.name.clone(),
         status: TableStatus::Creating,
@@ -58,6 +55,19 @@ pub(crate) fn create(
         envs: new.envs.clone(),
         created_s: unix_ms / 1000,
     };
+    begin(state, row, placed, touched)
+}
+
+/// Gives a table its number, and each partition the nodes that were found for it.
+fn begin(
+    state: &mut State,
+    row: TableRow,
+    placed: Vec<Vec<NodeId>>,
+    touched: &mut Touched,
+) -> Result {
+    let cluster = begun(state)?;
+    let id = cluster.next_table;
+    cluster.next_table = TableId(id.0 + 1);
     state.tables.insert(id, row);
     touched.table(state, id);
     for (index, nodes) in (0..).zip(placed) {
@@ -66,6 +76,37 @@ pub(crate) fn create(
         touched.partition(group);
     }
     Ok(Outcome::Table { table: id })
+}
+
+/// Places a table that is being made elsewhere, under another number: by the old one nobody has
+/// ever written to it, and its replicas go wherever they turn up. It gets as many replicas as any
+/// table of this cluster, or stays as it is.
+fn make_anew(
+    state: &mut State,
+    table: TableId,
+    candidates: &[NodeId],
+    touched: &mut Touched,
+) -> Result {
+    let row = state.tables.get(&table).ok_or_else(no_table)?.clone();
+    // That it was opened may be in entries that are lost.
+    if row.status != TableStatus::Creating || state.may_have_opened(table) {
+        let why = "the table is open, or was";
+        return Err(Refusal::new(Cause::Stale, why));
+    }
+    if begun(state)?.level <= Level::Frozen {
+        let why = "the level is frozen or below";
+        return Err(Refusal::new(Cause::Frozen, why));
+    }
+    check_numbers(state)?;
+    let candidates = usable(state, candidates);
+    let replicas = row.replica_count.min(state.host_count());
+    let replicas = usize::try_from(replicas).unwrap_or(usize::MAX);
+    let Some(placed) = place(state, &candidates, row.partition_count, replicas) else {
+        let why = "fewer hosts live than it is to have replicas";
+        return Err(Refusal::new(Cause::TooFewNodes, why));
+    };
+    remove(state, table, touched);
+    begin(state, row, placed, touched)
 }
 
 /// Does the other deeds about tables.
@@ -108,6 +149,7 @@ pub(crate) fn act(state: &mut State, deed: &Deed, unix_ms: u64, touched: &mut To
             Ok(Outcome::Count { before })
         }
         Deed::ForgetTable { table } => forget(state, *table, unix_ms, touched),
+        Deed::MakeAnew { table, candidates } => make_anew(state, *table, candidates, touched),
         _ => Err(Refusal::new(Cause::Unreadable, "not about tables")),
     }
 }
@@ -185,6 +227,12 @@ fn forget(state: &mut State, table: TableId, unix_ms: u64, touched: &mut Touched
     if !is_over {
         return Err(Refusal::new(Cause::Timing, "the table's time is not over"));
     }
+    remove(state, table, touched);
+    Ok(Outcome::Table { table })
+}
+
+/// From now on nobody knows the table: what nodes have of it goes.
+fn remove(state: &mut State, table: TableId, touched: &mut Touched) {
     let groups: Vec<GroupId> = state.groups(table).map(|group| group.0).collect();
     for group in groups {
         state.partitions.remove(&group);
@@ -195,7 +243,6 @@ fn forget(state: &mut State, table: TableId, unix_ms: u64, touched: &mut Touched
     }
     state.tables.remove(&table);
     touched.table(state, table);
-    Ok(Outcome::Table { table })
 }
 
 fn change(
@@ -253,16 +300,24 @@ fn check_new(new: &NewTable) -> Result<()> {
 fn check_room(state: &State, new: &NewTable) -> Result<()> {
     let partitions = usize::try_from(new.partition_count).unwrap_or(usize::MAX);
     let is_full = state.tables.len() >= TABLES_MAX
-        || state.partitions.len() + partitions > ALL_PARTITIONS_MAX
-        || state
-            .cluster
-            .as_ref()
-            .is_none_or(|row| row.next_table.wire() == i32::MAX);
+        || state.partitions.len() + partitions > ALL_PARTITIONS_MAX;
     if is_full {
         let why = format!("at most {TABLES_MAX} tables and {ALL_PARTITIONS_MAX} partitions");
         return Err(Refusal::new(Cause::TooMany, why));
     }
-    Ok(())
+    check_numbers(state)
+}
+
+/// Checks that there is a number for one more table.
+fn check_numbers(state: &State) -> Result<()> {
+    let cluster = state.cluster.as_ref();
+    match cluster.is_some_and(|row| row.next_table.wire() < i32::MAX) {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Cause::TooMany,
+            "all numbers of tables were given",
+        )),
+    }
 }
 
 /// Checks a name of a table or of the cluster.

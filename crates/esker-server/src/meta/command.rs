@@ -1,10 +1,10 @@
 //! A change of the state, as an entry of the meta group's log says it.
 //!
 //! The number of the layout (u8: 1; 2 of [`Deed::LeaveNode`]; 3 of [`Deed::Recover`] and
-//! [`Deed::NoteRecovered`]; 4 of [`Deed::RecoverMeta`]), then [`Command`] as `codec.rs` writes it.
-//! Time and whatever only the leader knows are in it, so that every replica comes to the
-//! same state. A new deed, or a new field, raises the number of the layout: whoever does not know
-//! it must stop.
+//! [`Deed::NoteRecovered`]; 4 of [`Deed::RecoverMeta`]; 5 of [`Deed::MakeAnew`]), then
+//! [`Command`] as `codec.rs` writes it. Time and whatever only the leader knows are in it, so that
+//! every replica comes to the same state. A new deed, or a new field, raises the number of the
+//! layout: whoever does not know it must stop.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use crate::meta::limits::COMMAND_BYTES_MAX;
 use crate::meta::rows::{Addresses, Level};
 
 /// The newest layout: 2 has the deed by which a node leaves, 3 those of recovery, 4 that of meta's
-/// own.
-pub const VERSION: u8 = 4;
+/// own, 5 that by which a table is made anew.
+pub const VERSION: u8 = 5;
 
 fields! {
     /// A change, and when it was proposed.
@@ -151,6 +151,13 @@ choices! {
         19 => NoteRecovered { /** The groups. */ groups: Vec<(GroupId, ReplicaId)>, },
         /// The meta group itself has gone on so.
         20 => RecoverMeta { /** With which replica. */ epoch: Epoch, },
+        /// A table that cannot be made where it was placed is placed elsewhere, as another one.
+        21 => MakeAnew {
+            /// The table of before, which nobody can have written to.
+            table: TableId,
+            /// Nodes that live and have room.
+            candidates: Vec<NodeId>,
+        },
         /// The brain does more or less by itself.
         14 => SetLevel { /** The level. */ level: Level, },
         /// The meta group is to have more or fewer replicas.
@@ -195,6 +202,7 @@ impl Deed {
             Deed::LeaveNode { .. } => 2,
             Deed::Recover { .. } | Deed::NoteRecovered { .. } => 3,
             Deed::RecoverMeta { .. } => 4,
+            Deed::MakeAnew { .. } => 5,
             _ => 1,
         }
     }

@@ -7,7 +7,7 @@ use esker_raft::{GroupId, Member};
 
 use crate::meta::codec::Field;
 
-/// A table, by the number that it keeps for ever. 0 is the meta service's own.
+/// A table, by the number that it keeps for ever once it is open. 0 is the meta service's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u32);
 

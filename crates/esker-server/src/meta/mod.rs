@@ -37,6 +37,7 @@ pub mod recovery;
 pub mod plan;
 pub mod target;
 pub mod mending;
+mod making;
 pub mod repair;
 mod balance_model;
 pub mod balance_planner;

@@ -6,10 +6,11 @@ use std::net::SocketAddr;
 use esker_raft::{GroupId, NodeId};
 
 use crate::log_lines::{Level, counted};
-use crate::meta::ids::PartitionId;
+use crate::meta::ids::{PartitionId, TableId};
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveNode};
 use crate::meta::node_facts::waits_for;
+use crate::meta::rows::TableStatus;
 use crate::meta::state::State;
 
 /// Milliseconds of a second.
@@ -31,6 +32,7 @@ pub struct Notices {
     silent: BTreeMap<NodeId, Silence>,
     stalled: BTreeSet<NodeId>,
     recovering: BTreeSet<GroupId>,
+    making: BTreeMap<TableId, String>,
     apart: BTreeSet<NodeId>,
     unlisted: BTreeSet<NodeId>,
 }
@@ -97,6 +99,26 @@ impl Notices {
         }
         lines.extend(self.stalls(state, live));
         lines.extend(self.recoveries(state));
+        lines.extend(self.made_anew(state));
+        lines
+    }
+
+    /// Tables that were being made, and have another number now.
+    fn made_anew(&mut self, state: &State) -> Vec<String> {
+        let before = std::mem::take(&mut self.making).into_iter();
+        let gone = before.filter(|(table, _)| !state.tables.contains_key(table));
+        let lines = gone.filter_map(|(_, name)| {
+            let (anew, _) = state.table(&name)?;
+            Some(format!(
+                "table {name} could not be made where it was placed, for most of the nodes of a \
+                 partition stay away: it is made elsewhere, as table {}",
+                anew.0
+            ))
+        });
+        let lines = lines.collect();
+        let tables = state.tables.iter();
+        let making = tables.filter(|table| table.1.status == TableStatus::Creating);
+        self.making = making.map(|(id, row)| (*id, row.name.clone())).collect();
         lines
     }
 

@@ -99,7 +99,7 @@ fn remove(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> Result<Dee
     }
     let orphans: Vec<GroupId> = groups_on(state, live, node)
         .into_iter()
-        .filter(|group| live.led_group(*group).is_none())
+        .filter(|group| live.led_group(*group).is_none() && state.may_have_rows(*group))
         .collect();
     if let Some(first) = orphans.first() {
         let why = format!(

@@ -7,6 +7,7 @@ use crate::meta::command::{Command, Deed};
 use crate::meta::ids::TableId;
 use crate::meta::limits::{QUICK_MS, REPAIRS_MAX};
 use crate::meta::live::Live;
+use crate::meta::making::made_anew;
 use crate::meta::mending::Mending;
 use crate::meta::recovery::recovered;
 use crate::meta::rows::{Level, NodeRow, Stay, TableStatus};
@@ -29,6 +30,7 @@ pub fn repairs(state: &State, live: &Live, unix_ms: u64) -> Vec<Command> {
     deeds.extend(forgotten(state, unix_ms));
     deeds.extend(removed(state, live));
     if cluster.level > Level::Frozen {
+        deeds.extend(made_anew(state, live));
         let wishes = Mending::new(state, live).wishes(REPAIRS_MAX);
         deeds.extend(wishes.into_iter().map(|wish| Deed::Wish { wish }));
     }

@@ -199,6 +199,12 @@ impl State {
         epochs.any(|row| table < row.tables_to)
     }
 
+    /// Whether anybody may have written to a group: not to one of a table that is being made,
+    /// unless that may have been open.
+    pub fn may_have_rows(&self, group: GroupId) -> bool {
+        self.is_settled(group) || self.may_have_opened(PartitionId::of(group).table)
+    }
+
     /// As [`State::may_forget_table`], of a node.
     pub fn may_forget_node(&self, node: NodeId) -> bool {
         let mut epochs = self.epochs.values();

@@ -94,6 +94,21 @@ struct Making {
     outcome: Outcome,
 }
 
+impl Making {
+    /// A table that cannot be made where it was placed gets another number.
+    fn follow(&mut self, state: &State) {
+        let Outcome::Table { table } = &mut self.outcome else {
+            return;
+        };
+        if let MetaCall::CreateTable(asked) = &self.call
+            && !state.tables.contains_key(table)
+            && let Some((anew, _)) = state.table(&asked.app_name)
+        {
+            *table = anew;
+        }
+    }
+}
+
 /// What this node does while it leads the meta group, and how it turns callers away while it does
 /// not.
 ///
@@ -317,6 +332,9 @@ impl Leading {
         now: Now,
         draw: &mut dyn FnMut() -> RequestId,
     ) {
+        for making in self.making.values_mut() {
+            making.follow(state);
+        }
         let is_over = |making: &Making| {
             making.until <= now.monotonic || !is_being_made(state, &making.outcome)
         };

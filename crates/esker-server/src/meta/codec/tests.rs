@@ -112,6 +112,10 @@ fn deeds() -> Vec<Deed> {
             groups: vec![(GroupId(1), ReplicaId(2))],
         },
         Deed::RecoverMeta { epoch: epoch() },
+        Deed::MakeAnew {
+            table,
+            candidates: vec![id, NodeId(4)],
+        },
     ]
 }
 
@@ -426,6 +430,17 @@ fn bytes_are_what_they_were() {
         hex(&command.encode()),
         "0402010000000000001401000000000000004523000000000000".to_owned()
             + "020000000000000003000000000000000400000000000000"
+    );
+    let command = Command {
+        unix_ms: 258,
+        deed: Deed::MakeAnew {
+            table: TableId(6),
+            candidates: vec![NodeId(7)],
+        },
+    };
+    assert_eq!(
+        hex(&command.encode()),
+        "0502010000000000001506000000010000000700000000000000"
     );
     let (asked, held) = (2, vec![GroupId(1)]);
     assert_eq!(

@@ -191,3 +191,28 @@ fn a_node_that_is_in_no_list_is_told_of_once_and_listed_beside_the_others() {
     assert_eq!(shown(&mut trial), (2, String::new()));
     assert_eq!(notices.unlisted(&trial.live), []);
 }
+
+#[test]
+fn a_table_that_is_made_elsewhere_is_told_of_once() {
+    let mut trial = Trial::new(3);
+    let new = new_table("t", 1, 2);
+    trial.done(Deed::CreateTable { table: new });
+    let mut notices = Notices::default();
+    assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+    let candidates = vec![NodeId(1), NodeId(3)];
+    let table = TableId(1);
+    trial.done(Deed::MakeAnew { table, candidates });
+    let lines = notices.look(&trial.state, &trial.live);
+    assert!(lines.len() == 1 && lines[0].starts_with("table t could not be made"));
+    assert!(lines[0].ends_with("it is made elsewhere, as table 2"));
+    assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+    // One that was dropped is none of these.
+    trial.done(Deed::DropTable {
+        name: "t".into(),
+        reserve_s: 1,
+        or_absent: false,
+    });
+    let table = TableId(2);
+    trial.done(Deed::ForgetTable { table });
+    assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+}

@@ -692,7 +692,7 @@ fn a_table_that_may_have_been_open_is_dropped_as_one_that_was() {
         panic!("a table");
     };
     let id = group(table.0, 0);
-    assert!(waits(&trial, id).contains("nothing was written to it"));
+    assert!(waits(&trial, id).contains("Nothing was written to it"));
     trial.done(Deed::RecoverMeta { epoch: epoch(1) });
     assert!(waits(&trial, id).contains("ask again in some seconds"));
     trial.done(Deed::DropTable {

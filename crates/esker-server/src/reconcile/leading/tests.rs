@@ -319,6 +319,28 @@ fn who_creates_a_table_hears_of_it_when_every_partition_has_a_leader() {
 }
 
 #[test]
+fn who_creates_a_table_that_is_placed_anew_is_told_its_last_number() {
+    let mut bench = Bench::begun();
+    bench.admin(1, create("ships"));
+    bench.settle(5000);
+    let deed = Deed::MakeAnew {
+        table: crate::meta::ids::TableId(1),
+        candidates: vec![HERE],
+    };
+    let unix_ms = now(5000).unix_us / US_PER_MS;
+    bench.state.apply_command(&Command { unix_ms, deed });
+    bench.tick(5500);
+    assert!(!bench.told.contains_key(&CallId(1)), "it is being made");
+    bench.report(2000);
+    bench.report(2001);
+    for second in 6..10 {
+        bench.tick(1000 * second);
+        bench.settle(1000 * second);
+    }
+    assert_eq!(created(bench.told.get(&CallId(1))), (ErrorName::OK, 2));
+}
+
+#[test]
 fn who_creates_a_table_does_not_wait_for_ever() {
     let mut bench = Bench::begun();
     bench.admin(1, create("ships"));
