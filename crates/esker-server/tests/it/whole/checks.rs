@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use esker_raft::{Effect, GroupId, NodeId, ReplicaId};
 
+use esker_server::meta::command::{Command as MetaCommand, Deed};
 use esker_server::meta::ids::META;
 use esker_server::partition::command::Command;
 
@@ -24,6 +25,8 @@ pub struct Checks {
     pub elections: u64,
     pub committed: u64,
     pub changes: u64,
+    /// Tables that were placed anew, as one entry each says.
+    pub made_anew: u64,
     pub compared: u64,
 }
 
@@ -39,6 +42,14 @@ pub fn mix_bytes(hash: u64, bytes: &[u8]) -> u64 {
         u64::from_le_bytes(word)
     });
     words.fold(mix(hash, bytes.len() as u64), mix)
+}
+
+fn makes_anew(effect: &Effect) -> bool {
+    let Effect::Write(bytes) = effect else {
+        return false;
+    };
+    let command = MetaCommand::decode(bytes);
+    command.is_ok_and(|it| matches!(it.deed, Deed::MakeAnew { .. }))
 }
 
 impl Checks {
@@ -59,6 +70,7 @@ impl Checks {
             let first = *self.entries.entry(key).or_insert_with(|| {
                 self.committed += 1;
                 self.changes += u64::from(matches!(it.effect, Effect::Configuration(_)));
+                self.made_anew += u64::from(key.0 == META && makes_anew(&it.effect));
                 here
             });
             assert!(

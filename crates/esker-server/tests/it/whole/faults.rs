@@ -9,7 +9,9 @@ use esker_rpc::message::meta::{
     CreateTableOptions, CreateTableRequest, DropTableOptions, DropTableRequest, MetaCall,
 };
 use esker_rpc::message::own::{ChangeNodeRequest, NodeDeed};
+use esker_server::meta::ids::PartitionId;
 use esker_server::meta::rows::TableStatus;
+use esker_server::meta::state::State;
 use esker_server::node::Ask;
 
 use crate::cluster_node::Node;
@@ -18,8 +20,8 @@ use crate::whole::world::World;
 /// Tables that are made, one after the other.
 const TABLES: u64 = 3;
 
-/// Ticks after which meta knows that a node is silent.
-const LIVES: u64 = 80;
+/// The entry with which a group begins; whoever leads it writes another one.
+const FIRST: u64 = 1;
 
 /// Bytes that a full disk has left.
 const FULL: u64 = 20_000;
@@ -136,7 +138,17 @@ impl World {
         // Some may be known to nobody but those who have them.
         let here: BTreeSet<GroupId> = views.flatten().map(|view| view.member.group).collect();
         let mut groups = state.partitions.keys().chain(&here);
-        state.cluster.is_some() && groups.all(|group| self.is_sound(*group, gone))
+        let is_sound = |group| self.is_being_made(&state, group) || self.is_sound(group, gone);
+        state.cluster.is_some() && groups.all(|group| is_sound(*group))
+    }
+
+    // Whether the table of that group is not open, and will not be at once: it never had a leader.
+    fn is_being_made(&self, state: &State, group: GroupId) -> bool {
+        let nodes = self.places.iter().filter_map(|place| place.node.as_ref());
+        let mut statuses = nodes.filter_map(|node| node.status(group));
+        let was_led = statuses.any(|it| it.last > FIRST);
+        let table = state.tables.get(&PartitionId::of(group).table);
+        !was_led && table.is_some_and(|row| row.status == TableStatus::Creating)
     }
 
     fn is_sound(&self, group: GroupId, gone: NodeId) -> bool {
@@ -185,8 +197,7 @@ impl World {
             return;
         };
         let id = node.id;
-        let is_making = self.tick < self.created_at + LIVES;
-        if is_making || !all_run || !self.can_spare(id) {
+        if !all_run || !self.can_spare(id) {
             return;
         }
         if !self.is_careless() {
@@ -273,12 +284,9 @@ impl World {
             }
             _ if hosts > 0 => {
                 let name = format!("t{}", 1 + draw % TABLES);
-                let is_there = state.tables.values().any(|row| row.name == name);
-                // One of which most first replicas are lost before they are made never opens.
-                if is_there || self.tick < self.wiped_at + LIVES {
+                if state.tables.values().any(|row| row.name == name) {
                     return;
                 }
-                self.created_at = self.tick;
                 create(name, hosts)
             }
             _ => return,
@@ -325,8 +333,7 @@ impl World {
             row.status == TableStatus::Open && u64::from(row.replica_count) < hosts.min(3)
         });
         let is_there = state.tables.values().any(|row| row.name == "t3");
-        // Meta may take who has just lost a disk for alive, as above.
-        if !is_there && hosts > 0 && self.tick > self.wiped_at + LIVES {
+        if !is_there && hosts > 0 {
             self.ask_meta(&create("t3".to_owned(), hosts));
         } else if let Some((node, _)) = state.nodes.iter().find(|row| row.1.is_draining()) {
             self.ask_meta(&change(*node, NodeDeed::ND_UNDRAIN));

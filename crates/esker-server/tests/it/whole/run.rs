@@ -18,6 +18,7 @@ pub struct Report {
     pub changes: u64,
     pub images: u64,
     pub wipes: u64,
+    pub made_anew: u64,
     pub compared: u64,
     /// Ticks from the end of the faults until all was whole.
     pub healed: u64,
@@ -35,6 +36,7 @@ impl Report {
         self.changes += other.changes;
         self.images += other.images;
         self.wipes += other.wipes;
+        self.made_anew += other.made_anew;
         self.compared += other.compared;
         self.healed = self.healed.max(other.healed);
     }
@@ -114,6 +116,7 @@ fn report(world: &World, healed: u64) -> Report {
         changes: checks.changes,
         images: nodes().map(|node| node.installs).sum(),
         wipes: world.wipes,
+        made_anew: checks.made_anew,
         compared: checks.compared,
         healed,
     }

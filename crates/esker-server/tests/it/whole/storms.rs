@@ -72,6 +72,7 @@ fn storms(seeds: Range<u64>) {
     assert!(sum.acknowledged > 50 * count && sum.reads > 50 * count);
     assert!(sum.images > 2 * count && sum.changes > 5 * count && sum.elections > 10 * count);
     assert!(sum.leased > count && sum.wipes > count / 20 && sum.compared > 50 * count);
+    assert!(sum.made_anew > count / 20);
     assert!(sum.too_hard * 100 <= count);
 }
 

@@ -53,10 +53,6 @@ pub struct World {
     pub next_nonce: u64,
     pub has_dropped: bool,
     pub wipes: u64,
-    /// When somebody last lost a disk.
-    pub wiped_at: u64,
-    /// When somebody last asked for a table.
-    pub created_at: u64,
     pub trace: u64,
 }
 
@@ -104,8 +100,6 @@ impl World {
             next_nonce: 2000,
             has_dropped: false,
             wipes: 0,
-            wiped_at: 0,
-            created_at: 0,
             plan,
         }
     }
@@ -272,7 +266,6 @@ impl World {
     pub fn empty(&mut self, at: usize) {
         self.lose(at);
         self.wipes += 1;
-        self.wiped_at = self.tick;
         self.next_nonce += 1;
         let place = &mut self.places[at];
         place.node = None;
