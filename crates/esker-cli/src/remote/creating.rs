@@ -134,6 +134,11 @@ fn not_created(name: &str, error: &ClientError) -> Failure {
             "{doing}: not all of its partitions have a leader yet; `esker table describe` shows \
              how far it is, --timeout waits longer"
         )),
+        ClientError::OutcomeUnknown => Failure::unknown(format!(
+            "{doing}: the connection to the meta service ended, or the time was over, before it \
+             answered: the table may be there or not; the same command with --if-not-exists takes \
+             it, or makes it"
+        )),
         error => change_failure(&doing, error),
     }
 }
@@ -182,3 +187,6 @@ fn already_there(shared: &GlobalFlags, args: &Create, there: &TableDescription) 
     }
     Ok(out.finish()?)
 }
+
+#[cfg(test)]
+mod tests;

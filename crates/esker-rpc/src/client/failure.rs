@@ -70,9 +70,8 @@ impl fmt::Display for ClientError {
             ClientError::TimedOut => {
                 formatter.write_str("no answer came before the deadline; nothing was written")
             }
-            ClientError::OutcomeUnknown => formatter.write_str(
-                "no answer came before the deadline: what was written may be there or not",
-            ),
+            ClientError::OutcomeUnknown => formatter
+                .write_str("it was sent, and no answer came: what was written may be there or not"),
             ClientError::Unreachable => {
                 formatter.write_str("no server could be reached before the deadline")
             }
