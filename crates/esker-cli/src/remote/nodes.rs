@@ -6,6 +6,7 @@ use esker_bench::report::date::millis;
 use esker_rpc::client::ClientError;
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::own::{NodeFacts, NodeStay, ShowNodesResponse};
+use esker_server::meta::limits::QUICK_MS;
 
 use crate::fail::{Failure, Outcome};
 use crate::quantity::counted;
@@ -168,28 +169,52 @@ fn note_of_silence(one: &NodeFacts, unix_ms: u64) -> String {
             _ => format!("{silent}; nothing counts on it: `esker node remove {node}` forgets it"),
         };
     }
-    let replicas = counted(u64::from(one.replicas.unsigned_abs()), "replica");
-    let fate = match (one.successor, u64::try_from(one.replaced_in_ms)) {
-        // Where there is no elsewhere none is promised.
-        _ if !one.waits_for.is_empty() => format!(
+    let fate = fate_of_replicas(one, unix_ms);
+    let told = [silent, fate, shown(&one.kept_for)];
+    let told = told.into_iter().filter(|part| !part.is_empty());
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// What becomes of the replicas of a silent node; empty where nothing does.
+fn fate_of_replicas(one: &NodeFacts, unix_ms: u64) -> String {
+    let node = one.node;
+    // Where there is no elsewhere none is promised.
+    if !one.waits_for.is_empty() {
+        return format!(
             "{}: start it again, or bring another node (`esker serve --join`)",
             shown(&one.waits_for)
-        ),
-        (0, Ok(0)) => format!("its {replicas} are being made anew elsewhere"),
-        (0, Ok(wait_ms)) => format!(
-            "its {replicas} are made anew elsewhere at {}, or now by `esker node remove {node}`",
-            clock(unix_ms + wait_ms)
-        ),
-        (other, _) => {
-            format!("node {other} is at its address now, so its {replicas} are made anew elsewhere")
+        );
+    }
+    // Without a leader nothing is made anew.
+    let others = one.replicas.saturating_sub(one.leaderless);
+    let (replicas, are) = match (one.leaderless, others) {
+        (0, count) => {
+            let replicas = counted(u64::from(count.unsigned_abs()), "replica");
+            let are = if count == 1 { "is" } else { "are" };
+            (format!("its {replicas}"), are)
         }
+        (_, ..=0) => return String::new(),
+        (_, 1) => ("1 of its replicas".to_owned(), "is"),
+        (_, count) => (format!("{count} of its replicas"), "are"),
     };
-    match one.leaderless {
-        0 => format!("{silent}; {fate}"),
-        count => format!(
-            "{silent}; {fate}; {count} of them have no leader without it: start it again, what it \
-             has may be the only copy"
-        ),
+    match (one.successor, u64::try_from(one.replaced_in_ms)) {
+        (0, Ok(0)) => format!("{replicas} {are} being made anew elsewhere"),
+        (0, Ok(wait_ms)) => {
+            let at = clock(unix_ms + wait_ms);
+            let silent_ms = u64::try_from(one.silent_ms).unwrap_or(0);
+            let remove = match (one.kept_for.is_empty(), QUICK_MS.saturating_sub(silent_ms)) {
+                (false, _) => String::new(),
+                (true, 0) => format!(", or now by `esker node remove {node}`"),
+                (true, wait_ms) => format!(
+                    ", or in {} s by `esker node remove {node}`",
+                    wait_ms.div_ceil(1000)
+                ),
+            };
+            format!("{replicas} {are} made anew elsewhere at {at}{remove}")
+        }
+        (other, _) => {
+            format!("node {other} is at its address now, so {replicas} {are} made anew elsewhere")
+        }
     }
 }
 

@@ -48,7 +48,7 @@ wire_struct! {
         11 replicas: i32,
         /// Replicas on its disk; -1 where nobody knows, 0 where it is dead for good.
         12 copies: i32,
-        /// Of its groups those that nobody leads.
+        /// Of its groups those that nobody leads, but for those of tables that are being made.
         13 leaderless: i32,
         14 space_total: i64,
         15 space_free: i64,
@@ -62,6 +62,8 @@ wire_struct! {
         /// Whether it has a replica of the meta service that counts: one that was made but has no
         /// vote yet does not.
         19 votes_in_meta: bool,
+        /// Why it is not let go of though it is silent; empty if it can be.
+        20 kept_for: String,
     }
 }
 

@@ -29,10 +29,13 @@ pub(crate) fn node_facts(state: &State, live: &Live) -> Vec<NodeFacts> {
     for (node, row) in &state.nodes {
         let mut one = facts_of(state, live, *node, row);
         one.copies = copies(live, *node, knows_groups);
+        if !one.is_alive {
+            one.kept_for = kept_for(state, live, *node).unwrap_or_default();
+        }
         facts.insert(*node, one);
     }
     for group in state.partitions.keys() {
-        let is_led = live.led_group(*group).is_some();
+        let is_orphan = is_orphan(state, live, *group);
         if let Some(known) = live.group(*group).filter(|_| *group != META)
             && let Some(leader) = facts.get_mut(&known.node)
         {
@@ -41,7 +44,7 @@ pub(crate) fn node_facts(state: &State, live: &Live) -> Vec<NodeFacts> {
         for node in nodes_of(state, live, *group) {
             if let Some(one) = facts.get_mut(&node) {
                 one.replicas += 1;
-                one.leaderless += i32::from(!is_led);
+                one.leaderless += i32::from(is_orphan);
             }
         }
     }
@@ -87,6 +90,7 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
             (Stay::Stays, true) => String::new(),
             _ => waits_for(state, live, node),
         },
+        kept_for: String::new(),
     }
 }
 
@@ -130,6 +134,75 @@ pub(crate) fn groups_on(state: &State, live: &Live, node: NodeId) -> Vec<GroupId
     groups
         .filter(|group| nodes_of(state, live, *group).contains(&node))
         .collect()
+}
+
+/// Whether nobody leads a group that has rows, or may have.
+fn is_orphan(state: &State, live: &Live, group: GroupId) -> bool {
+    live.led_group(group).is_none() && state.may_have_rows(group)
+}
+
+/// Groups that count on a node, and that nobody leads: what it has of them may be the only copy.
+pub(crate) fn orphans_on(state: &State, live: &Live, node: NodeId) -> Vec<GroupId> {
+    let mut groups = groups_on(state, live, node);
+    groups.retain(|group| is_orphan(state, live, *group));
+    groups
+}
+
+/// Why a silent node is not let go of, if it is not: groups have no leader without it. Of tables
+/// that were dropped only where of others there is none: they are kept as long as they can be
+/// recalled.
+pub(crate) fn kept_for(state: &State, live: &Live, node: NodeId) -> Option<String> {
+    let id = node.0;
+    let orphans = orphans_on(state, live, node);
+    let (dropped, kept): (Vec<GroupId>, Vec<GroupId>) = orphans
+        .into_iter()
+        .partition(|group| state.is_dropped(*group));
+    let without = |groups: &[GroupId], of: &str, first: GroupId| match groups.len() {
+        1 => format!(
+            "1 partition{of} has no leader without node {id} ({})",
+            name_of(state, first)
+        ),
+        count => format!(
+            "{count} partitions{of} have no leader without node {id} ({} is one)",
+            name_of(state, first)
+        ),
+    };
+    let start = match live.successor(state, node) {
+        Some(_) => "bring back its directory",
+        None => "start it again",
+    };
+    if let Some(first) = kept.first() {
+        let without = without(&kept, "", *first);
+        let recover = match state.tables.get(&PartitionId::of(*first).table) {
+            Some(table) => format!(
+                ", or if that is lost see what `esker table recover {}` says",
+                table.name
+            ),
+            None => String::new(),
+        };
+        return Some(format!(
+            "{without}: what it has may be the only copy; {start}{recover}"
+        ));
+    }
+    let first = dropped.first()?;
+    let table = PartitionId::of(*first).table;
+    let name = state.tables.get(&table).map_or("", |row| row.name.as_str());
+    Some(format!(
+        "{}: what it has may be the only copy as long as they can be recalled; {start}, or let go \
+         of them for good: `esker table recall {}`, then `esker table drop {name} --keep 1s`",
+        without(&dropped, " of dropped tables", *first),
+        table.0
+    ))
+}
+
+/// A partition as people call it.
+pub(crate) fn name_of(state: &State, group: GroupId) -> String {
+    let id = PartitionId::of(group);
+    match state.tables.get(&id.table) {
+        Some(table) => format!("{}.{}", table.name, id.index),
+        None if group == META => "the meta service".to_owned(),
+        None => id.to_string(),
+    }
 }
 
 /// Why replicas of a node that is to be emptied, or is silent, go nowhere; empty if all have

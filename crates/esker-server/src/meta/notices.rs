@@ -9,7 +9,7 @@ use crate::log_lines::{Level, counted};
 use crate::meta::ids::{PartitionId, TableId};
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveNode};
-use crate::meta::node_facts::waits_for;
+use crate::meta::node_facts::{kept_for, orphans_on, waits_for};
 use crate::meta::rows::TableStatus;
 use crate::meta::state::State;
 
@@ -59,40 +59,16 @@ impl Notices {
             if before == now {
                 continue;
             }
-            let id = node.0;
-            let replicas = counts.get(node).copied().unwrap_or_default();
-            let replicas = counted(replicas, "replica");
             match now {
                 None if !live.is_alive(*node) => continue,
                 None => {
-                    lines.push(format!("node {id} is back"));
+                    lines.push(format!("node {} is back", node.0));
                     self.silent.remove(node);
                     continue;
                 }
-                Some(Silence::MayReturn) => {
-                    let silent = format!(
-                        "node {id} is silent for {} s",
-                        live.silent_ms(*node) / MS_PER_S
-                    );
-                    lines.push(match waits_for(state, live, *node).as_str() {
-                        "" => format!(
-                            "{silent}: its {replicas} are made anew elsewhere in {} s, or now by \
-                             `esker node remove {id}`",
-                            live.replaced_ms(state, *node) / MS_PER_S,
-                        ),
-                        why => format!("{silent}; {why}: start it again, or bring another one"),
-                    });
-                }
-                Some(Silence::IsReplaced) => {
-                    let why = match live.successor(state, *node) {
-                        Some(other) => format!("node {} is at its address now", other.0),
-                        None => "it counts as dead".to_owned(),
-                    };
-                    lines.push(format!(
-                        "node {id} is silent for {} s, and {why}: its {replicas} are made anew \
-                         elsewhere, where there is a host for them",
-                        live.silent_ms(*node) / MS_PER_S,
-                    ));
+                Some(silence) => {
+                    let count = counts.get(node).copied().unwrap_or_default();
+                    lines.push(of_silent(state, live, *node, (silence, count)));
                 }
             }
             self.silent.extend(now.map(|now| (*node, now)));
@@ -222,6 +198,54 @@ impl Notices {
             }
         }
         lines
+    }
+}
+
+/// What becomes of the replicas of a silent node, as many as are wished there, and what to do.
+fn of_silent(
+    state: &State,
+    live: &Live,
+    node: NodeId,
+    (silence, wished): (Silence, usize),
+) -> String {
+    let id = node.0;
+    let silent = format!(
+        "node {id} is silent for {} s",
+        live.silent_ms(node) / MS_PER_S
+    );
+    // Without a leader nothing is made anew.
+    let orphans = orphans_on(state, live, node).len();
+    let replicas = match (orphans, wished.saturating_sub(orphans)) {
+        (0, 1) => "its 1 replica is".to_owned(),
+        (0, _) => format!("its {} are", counted(wished, "replica")),
+        (_, 0) => String::new(),
+        (_, 1) => "1 of its replicas is".to_owned(),
+        (_, count) => format!("{count} of its replicas are"),
+    };
+    let why = match live.successor(state, node) {
+        Some(other) => format!("node {} is at its address now", other.0),
+        None => "it counts as dead".to_owned(),
+    };
+    let fate = match (silence, waits_for(state, live, node)) {
+        (Silence::MayReturn, why) if !why.is_empty() => {
+            format!("; {why}: start it again, or bring another one")
+        }
+        _ if replicas.is_empty() => String::new(),
+        (Silence::MayReturn, _) => {
+            let wait_s = live.replaced_ms(state, node) / MS_PER_S;
+            let now = match orphans {
+                0 => format!(", or now by `esker node remove {id}`"),
+                _ => String::new(),
+            };
+            format!(": {replicas} made anew elsewhere in {wait_s} s{now}")
+        }
+        (Silence::IsReplaced, _) => {
+            format!(", and {why}: {replicas} made anew elsewhere, where there is a host for them")
+        }
+    };
+    match kept_for(state, live, node) {
+        Some(why) => format!("{silent}{fate}; {why}"),
+        None => format!("{silent}{fate}"),
     }
 }
 

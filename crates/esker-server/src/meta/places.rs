@@ -15,7 +15,7 @@ use crate::meta::ids::{META, PartitionId, TableId};
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveGroup, LiveNode};
 use crate::meta::mending::is_at_rest;
-use crate::meta::node_facts::groups_on;
+use crate::meta::node_facts::{groups_on, kept_for, name_of};
 use crate::meta::outcome::{Cause, Refusal};
 use crate::meta::rows::{Level, NodeRow, PartitionRow, Stay};
 use crate::meta::state::State;
@@ -97,17 +97,7 @@ fn remove(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> Result<Dee
         );
         return Err(Refusal::new(Cause::NodeInUse, why));
     }
-    let orphans: Vec<GroupId> = groups_on(state, live, node)
-        .into_iter()
-        .filter(|group| live.led_group(*group).is_none() && state.may_have_rows(*group))
-        .collect();
-    if let Some(first) = orphans.first() {
-        let why = format!(
-            "{} partitions have no leader without node {id} ({} is one): what it has may be the \
-             only copy; start it again",
-            orphans.len(),
-            name_of(state, *first)
-        );
+    if let Some(why) = kept_for(state, live, node) {
         return Err(Refusal::new(Cause::NodeInUse, why));
     }
     Ok(Deed::LeaveNode { node })
@@ -336,16 +326,6 @@ fn hand_over(
         return Err(Refusal::new(Cause::NodeInUse, why));
     }
     Ok(Moved::Lead(group, *heir))
-}
-
-/// A partition as people call it.
-fn name_of(state: &State, group: GroupId) -> String {
-    let id = PartitionId::of(group);
-    match state.tables.get(&id.table) {
-        Some(table) => format!("{}.{}", table.name, id.index),
-        None if group == META => "the meta service".to_owned(),
-        None => id.to_string(),
-    }
 }
 
 /// The node at that address, a living one if there is one.

@@ -87,7 +87,7 @@ fn judged(state: &State, live: &Live, group: GroupId) -> Result<Verdict, String>
     let survivors = survivors(state, live, group)?;
     let members = newest(state, live, group, &survivors).ok_or(
         "no sound replica of it is left on any node that lives: bring back the directory of one, \
-         or drop the table",
+         or drop the table (with `--keep 1s` its nodes can be removed at once)",
     )?;
     let missing = missing(live, group, members, &survivors)?;
     let has_majority = |voters: &BTreeSet<ReplicaId>| {

@@ -199,6 +199,12 @@ impl State {
         epochs.any(|row| table < row.tables_to)
     }
 
+    /// Whether the table of a group was dropped, and can be recalled.
+    pub fn is_dropped(&self, group: GroupId) -> bool {
+        let table = self.tables.get(&PartitionId::of(group).table);
+        table.is_some_and(TableRow::is_dropped)
+    }
+
     /// Whether anybody may have written to a group: not to one of a table that is being made,
     /// unless that may have been open.
     pub fn may_have_rows(&self, group: GroupId) -> bool {

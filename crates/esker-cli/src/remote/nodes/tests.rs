@@ -72,11 +72,31 @@ fn a_silent_node_is_told_with_the_hour_and_what_to_do() {
         ..silent(3, 0)
     };
     assert!(said(&replaced).contains("node 4 is at its address now"));
-    let needed = NodeFacts {
-        leaderless: 2,
+    // That it is removed is not promised where that is refused.
+    let needed = |leaderless| NodeFacts {
+        leaderless,
+        kept_for: "2 partitions have no leader without node 3: start it again".to_owned(),
+        ..silent(3, 60_000)
+    };
+    assert_eq!(
+        said(&needed(2)),
+        "node 3 is silent for 12 s; 22 of its replicas are made anew elsewhere at 22:14:20 UTC; 2 \
+         partitions have no leader without node 3: start it again"
+    );
+    assert_eq!(
+        said(&needed(24)),
+        "node 3 is silent for 12 s; 2 partitions have no leader without node 3: start it again"
+    );
+    let just = NodeFacts {
+        silent_ms: 6_500,
+        ..silent(3, 60_000)
+    };
+    assert!(said(&just).ends_with("22:14:20 UTC, or in 4 s by `esker node remove 3`"));
+    let one = NodeFacts {
+        replicas: 1,
         ..silent(3, 0)
     };
-    assert!(said(&needed).contains("2 of them have no leader without it: start it again"));
+    assert!(said(&one).ends_with("its 1 replica is being made anew elsewhere"));
     // A small cluster has no other host for them.
     let alone = NodeFacts {
         waits_for: "24 of its replicas wait for another node".to_owned(),

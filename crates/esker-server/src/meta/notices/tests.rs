@@ -14,7 +14,9 @@ fn a_silent_node_is_told_of_once_with_what_to_do() {
     trial.table(new_table("t", 4, 3));
     let mut notices = Notices::default();
     assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
-    let gone = trial.reports.remove(&NodeId(3)).expect("a node");
+    // Whatever it led is led by others.
+    let gone = trial.reports[&NodeId(3)].clone();
+    trial.silence(3);
     let mut lines = Vec::new();
     for _ in 0..700 {
         trial.hear();
@@ -46,7 +48,7 @@ fn nobody_is_told_that_replicas_are_made_elsewhere_where_there_is_no_elsewhere()
     let mut trial = Trial::new(3);
     trial.table(new_table("t", 4, 3));
     let mut notices = Notices::default();
-    trial.reports.remove(&NodeId(3));
+    trial.silence(3);
     let mut lines = Vec::new();
     for _ in 0..20 {
         trial.hear();
@@ -215,4 +217,31 @@ fn a_table_that_is_made_elsewhere_is_told_of_once() {
     let table = TableId(2);
     trial.done(Deed::ForgetTable { table });
     assert_eq!(notices.look(&trial.state, &trial.live), [""; 0]);
+}
+
+#[test]
+fn what_has_no_leader_without_a_silent_node_is_promised_to_nobody() {
+    // One table with one replica of each partition, and one with three.
+    let mut trial = Trial::new(4);
+    trial.table(new_table("solo", 4, 1));
+    trial.table(new_table("t", 4, 3));
+    trial.rounds(10);
+    let mut notices = Notices::default();
+    notices.look(&trial.state, &trial.live);
+    trial.silence(3);
+    let mut lines = Vec::new();
+    for _ in 0..20 {
+        trial.hear();
+        lines.extend(notices.look(&trial.state, &trial.live));
+    }
+    let wished = trial.state.wished_counts()[&NodeId(3)];
+    assert_eq!(
+        lines,
+        [format!(
+            "node 3 is silent for 10 s: {} of its replicas are made anew elsewhere in 590 s; 1 \
+             partition has no leader without node 3 (solo.1): what it has may be the only copy; \
+             start it again, or if that is lost see what `esker table recover solo` says",
+            wished - 1
+        )]
+    );
 }

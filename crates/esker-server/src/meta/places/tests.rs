@@ -299,6 +299,70 @@ fn the_only_copy_is_never_let_go_of() {
     );
     let dead = trial.facts().remove(1);
     assert!(dead.leaderless > 0, "{dead:?}");
+    // Who reads its note is told the same before he tries.
+    assert_eq!(dead.kept_for, told.1);
+    assert!(told.1.contains("`esker table recover t`"), "{told:?}");
+}
+
+#[test]
+fn who_is_kept_for_a_dropped_table_is_let_go_of_with_it() {
+    let mut trial = at_rest(3, 1);
+    trial.silence(2);
+    for _ in 0..20 {
+        trial.hear();
+    }
+    let drop = |reserve_s| Deed::DropTable {
+        name: "t".into(),
+        reserve_s,
+        or_absent: false,
+    };
+    trial.done(drop(604_800));
+    let told = trial.deed(2, NodeDeed::ND_REMOVE);
+    has(
+        &told,
+        ErrorCode::Busy,
+        "of dropped tables have no leader without node 2 (t.",
+    );
+    let way =
+        "let go of them for good: `esker table recall 1`, then `esker table drop t --keep 1s`";
+    has(&told, ErrorCode::Busy, way);
+    assert!(trial.facts()[1].kept_for.ends_with(way));
+    // It is as it says.
+    let table = TableId(1);
+    trial.done(Deed::RecallTable {
+        table,
+        name: String::new(),
+    });
+    trial.done(drop(1));
+    let command = crate::meta::command::Command {
+        unix_ms: crate::meta::trial::UNIX_MS + 1000,
+        deed: Deed::ForgetTable { table },
+    };
+    trial.apply_command(&command);
+    has(&trial.deed(2, NodeDeed::ND_REMOVE), ErrorCode::Ok, "");
+}
+
+#[test]
+fn nobody_is_kept_for_a_table_that_is_being_made() {
+    let mut trial = at_rest(3, 3);
+    let table = new_table("u", 4, 1);
+    trial.done(Deed::CreateTable { table });
+    trial.silence(2);
+    for _ in 0..20 {
+        trial.hear();
+    }
+    assert_eq!(trial.facts()[1].kept_for, "");
+    has(&trial.deed(2, NodeDeed::ND_REMOVE), ErrorCode::Ok, "");
+    // That it was opened may be in entries that are lost.
+    trial.done(Deed::DrainNode {
+        node: NodeId(2),
+        is_draining: false,
+    });
+    trial.done(Deed::RecoverMeta {
+        epoch: crate::meta::trial::epoch(1),
+    });
+    let told = trial.deed(2, NodeDeed::ND_REMOVE);
+    has(&told, ErrorCode::Busy, "without node 2 (u.");
 }
 
 #[test]
