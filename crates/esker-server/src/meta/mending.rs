@@ -61,10 +61,16 @@ impl<'a> Mending<'a> {
         }
     }
 
-    /// The wishes of this round, at most `max`.
+    /// The wishes of this round, at most `max`. A node takes a few replicas at a time: those of
+    /// tables that were dropped, and are kept to be recalled, come where no other one wants in.
     pub(crate) fn wishes(&mut self, max: usize) -> Vec<Wish> {
         let mut wishes = Vec::new();
-        for (group, row) in &self.state.partitions {
+        let state = self.state;
+        let groups = |is_dropped: bool| {
+            let all = state.partitions.iter();
+            all.filter(move |one| state.is_dropped(*one.0) == is_dropped)
+        };
+        for (group, row) in groups(false).chain(groups(true)) {
             if wishes.len() == max {
                 break;
             }

@@ -311,3 +311,35 @@ fn a_node_is_needed_as_long_as_a_group_counts_on_it() {
             .contains("nobody has heard")
     );
 }
+
+#[test]
+fn replicas_of_dropped_tables_are_made_after_those_of_others() {
+    // The dropped one was there first; each node takes a few replicas at a time.
+    let mut trial = Trial::new(4);
+    let dropped = trial.table(new_table("dropped", 64, 3));
+    let kept = trial.table(new_table("kept", 16, 3));
+    assert_eq!(trial.rounds(60), 0);
+    trial.done(Deed::DropTable {
+        name: "dropped".into(),
+        reserve_s: 604_800,
+        or_absent: false,
+    });
+    trial.silence(4);
+    (0..600).for_each(|_| trial.hear());
+    let all = repairs(&trial.state, &trial.live, UNIX_MS);
+    let wished = all.into_iter().filter_map(|one| match one.deed {
+        Deed::Wish { wish } => Some(crate::meta::ids::PartitionId::of(wish.group).table),
+        _ => None,
+    });
+    let wished: Vec<TableId> = wished.collect();
+    let first = on(&trial, kept, 4);
+    assert!(first > 0 && wished.len() > first, "{wished:?}");
+    assert!(
+        wished[..first].iter().all(|table| *table == kept),
+        "{wished:?}"
+    );
+    assert!(
+        wished[first..].iter().all(|table| *table == dropped),
+        "{wished:?}"
+    );
+}
