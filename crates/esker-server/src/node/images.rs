@@ -5,7 +5,7 @@
 //! is consensus told, and only the log's new beginning makes that keyspace the replica's own
 //! (`rejoining`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use esker_raft::{Mark, Member, Point, ReplicaId, Ticket};
 use crate::node::ask::Ask;
 use crate::node::image_page::{PageAnswer, PageRequest, Tally, Whole, Wish};
 use crate::node::keyspace_name::ReplicaKeyspace;
-use crate::node::limits::{IMAGE_PAGE_BYTES, IMAGE_TICKS_MAX};
+use crate::node::limits::{IMAGE_PAGE_BYTES, IMAGE_TICKS_MAX, IMAGE_TICKS_SPARE};
 use crate::partition::ended::{keyspace_options, put_mark};
 use crate::partition::mark::ReplicaMark;
 
@@ -29,6 +29,8 @@ struct Offer {
     /// The last two pages of each who fetches it: behind which key, and what was read up to there.
     /// Two, since an answer may be lost and its page be asked for again.
     read: BTreeMap<ReplicaId, Vec<ReadUpTo>>,
+    /// Who has all of it.
+    has_it: BTreeSet<ReplicaId>,
 }
 
 /// Behind which key a page begins, and what was read up to there.
@@ -59,6 +61,7 @@ impl Images {
             rows,
             idle_ticks: 0,
             read: BTreeMap::new(),
+            has_it: BTreeSet::new(),
         };
         self.offers().insert(member, offer);
     }
@@ -90,6 +93,7 @@ impl Images {
         let behind = match &request.wish {
             Wish::Behind(key) => key,
             Wish::Arrived => {
+                self.spare(member, index, to);
                 let told = Ask::ImageSent(member, to, true);
                 return Ok((PageAnswer::Heard, Some(told)));
             }
@@ -104,7 +108,11 @@ impl Images {
             offer.and_then(|offer| {
                 offer.idle_ticks = 0;
                 let tally = match behind {
-                    None => Tally::default(),
+                    None => {
+                        // It may have had it, and have died before it took it.
+                        offer.has_it.remove(&to);
+                        Tally::default()
+                    }
                     Some(_) => {
                         let mut pages = offer.read.get(&to)?.iter();
                         pages.find(|page| page.0 == *behind)?.1
@@ -125,6 +133,18 @@ impl Images {
         }
         let whole = is_last.then_some(Whole { tally, mark });
         Ok((PageAnswer::Rows(page, whole), None))
+    }
+
+    // One who fetched it has it. If nobody else does it goes soon, for what it holds is held for
+    // all keyspaces.
+    fn spare(&self, member: Member, index: u64, to: ReplicaId) {
+        let mut offers = self.offers();
+        if let Some(offer) = offers.get_mut(&member).filter(|it| it.index == index) {
+            offer.has_it.insert(to);
+            if offer.read.keys().all(|one| offer.has_it.contains(one)) {
+                offer.idle_ticks = offer.idle_ticks.max(IMAGE_TICKS_MAX - IMAGE_TICKS_SPARE);
+            }
+        }
     }
 
     /// The image that has arrived for a replica, as of that entry.

@@ -32,6 +32,11 @@ pub const IMAGE_PAGE_BYTES: usize = 256 << 10;
 /// page at once, and what a snapshot holds is held for all keyspaces.
 pub const IMAGE_TICKS_MAX: u64 = 600;
 
+/// The same once all have it who fetched it: another one that was told of it a moment ago may be
+/// about to ask for its first page. One that has many others to fetch first comes too late, and is
+/// offered another one.
+pub const IMAGE_TICKS_SPARE: u64 = 30;
+
 /// Rounds of upkeep for which groups may keep the oldest segment of a log that is too long before
 /// what they keep is written anew.
 pub const PIN_ROUNDS_MAX: u32 = 20;

@@ -582,3 +582,24 @@ fn an_image_whose_reader_is_gone_is_let_go_of() {
     }
     assert!(pair.sides[RECEIVER].rows() == pair.sides[SENDER].rows());
 }
+
+#[test]
+fn an_image_that_has_arrived_is_let_go_of_soon() {
+    let disk = sender_disk();
+    let mut pair = Pair::new(&disk);
+    let held = |pair: &Pair| {
+        let stages = pair.sides[SENDER].stages.as_ref().unwrap();
+        stages.db.stats().snapshots.len()
+    };
+    let mut was_held = false;
+    while !pair.is_whole() {
+        pair.step(0);
+        was_held |= held(&pair) == 1;
+        assert!(pair.tick < 200 + TICKS_MAX, "it does not become whole");
+    }
+    assert!(was_held, "no image was offered");
+    for _ in 0..2 * esker_server::node::limits::IMAGE_TICKS_SPARE {
+        pair.step(0);
+    }
+    assert_eq!(held(&pair), 0, "it is held for all keyspaces");
+}
