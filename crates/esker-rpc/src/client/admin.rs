@@ -16,8 +16,8 @@ use crate::message::meta::{
     DescribeCluster, DescribeClusterRequest, DropTable, DropTableOptions, DropTableRequest,
     EnvOperation, ListNodes, ListNodesRequest, ListTables, ListTablesRequest, MetaLevel,
     NodeDescription, NodeStatus, PartitionConfiguration, QueryConfig, QueryConfigRequest,
-    RecallTable, RecallTableRequest, RenameTable, RenameTableRequest, TableDescription,
-    TableStatus, UpdateTableEnv, UpdateTableEnvRequest,
+    QueryConfigResponse, RecallTable, RecallTableRequest, RenameTable, RenameTableRequest,
+    TableDescription, TableStatus, UpdateTableEnv, UpdateTableEnvRequest,
 };
 
 /// Between two looks at whether a new table is ready.
@@ -104,40 +104,43 @@ impl Admin {
             },
         };
         let deadline = self.deadline();
-        let created = self.ask_until::<CreateTable>(&request, deadline).await?;
-        while !self.is_ready(&table.name, deadline).await? {
+        self.ask_until::<CreateTable>(&request, deadline).await?;
+        // One that cannot be made where it was placed gets another number: the last one counts.
+        loop {
+            if let Some(number) = self.ready(&table.name, deadline).await? {
+                return Ok(number);
+            }
             if Instant::now() + LOOK_AGAIN > deadline {
                 return Err(ClientError::Unreachable);
             }
             sleep_until(Instant::now() + LOOK_AGAIN).await;
         }
-        Ok(created.appid)
     }
 
-    async fn is_ready(&self, name: &str, deadline: Instant) -> Result<bool> {
-        match self.partitions_until(name, deadline).await {
-            Ok(partitions) => Ok(partitions.iter().all(|one| one.primary.0.is_some())),
-            Err(ClientError::Refused(name)) if is_in_the_making(&name) => Ok(false),
+    /// The number of a table of which every partition has a leader.
+    async fn ready(&self, name: &str, deadline: Instant) -> Result<Option<i32>> {
+        match self.placed_until(name, deadline).await {
+            Ok(told) => {
+                let is_led = told.partitions.iter().all(|one| one.primary.0.is_some());
+                Ok(is_led.then_some(told.app_id))
+            }
+            Err(ClientError::Refused(name)) if is_in_the_making(&name) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Who has the partitions of a table.
     pub async fn partitions(&self, table: &str) -> Result<Vec<PartitionConfiguration>> {
-        self.partitions_until(table, self.deadline()).await
+        let told = self.placed_until(table, self.deadline()).await?;
+        Ok(told.partitions)
     }
 
-    async fn partitions_until(
-        &self,
-        table: &str,
-        deadline: Instant,
-    ) -> Result<Vec<PartitionConfiguration>> {
+    async fn placed_until(&self, table: &str, deadline: Instant) -> Result<QueryConfigResponse> {
         let request = QueryConfigRequest {
             app_name: table.to_owned(),
             partition_indices: Vec::new(),
         };
-        let told = self.ask_until::<QueryConfig>(&request, deadline).await?;
-        Ok(told.partitions)
+        self.ask_until::<QueryConfig>(&request, deadline).await
     }
 
     /// Drops a table. It can be recalled for `reserve_s` seconds, or as long as the cluster keeps

@@ -1,62 +1,77 @@
 //! Tables that are being made and cannot be where they were placed: they are placed anew.
 //!
-//! A table opens once each of its partitions has had a leader. One that has lost most of its first
-//! voters by then never has one, and none of them is replaced: only a leader could do that. But
-//! nobody has written to such a table, so nothing is lost with it: it gets another number, and its
-//! partitions begin on nodes that live, with as many replicas as ever. Whatever those of before do
-//! then, they do under a number that nobody asks for, and they are destroyed where they turn up. So
-//! silence is enough here, and to be wrong costs some seconds.
+//! A table opens once each of its partitions has had a leader, and has most of its first voters.
+//! One that has lost most of them by then has no leader any more, and none of them is replaced:
+//! only a leader could do that. But nobody has written to such a table, so nothing is lost with it:
+//! it gets another number, and its partitions begin on nodes that live, with as many replicas as
+//! ever. Whatever those of before do then, they do under a number that nobody asks for, and they
+//! are destroyed where they turn up. So silence is enough here, and to be wrong costs some seconds.
 
 use std::collections::BTreeSet;
 
 use esker_raft::{GroupId, NodeId, ReplicaId};
 
 use crate::meta::command::Deed;
-use crate::meta::ids::TableId;
+use crate::meta::ids::{PartitionId, TableId};
 use crate::meta::limits::{QUICK_MS, REPAIRS_MAX};
-use crate::meta::live::Live;
+use crate::meta::live::{Live, LiveNode};
 use crate::meta::rows::{PartitionRow, TableRow, TableStatus};
 use crate::meta::state::State;
 
 /// Tables of which a partition will have no leader as it is, where there are hosts enough that
 /// live: a table never comes out of this with fewer replicas than it would have had.
 pub(crate) fn made_anew(state: &State, live: &Live) -> Vec<Deed> {
-    let fit = live.with_space(state);
-    let fit = fit
-        .into_iter()
-        .filter(|node| !state.nodes[node].is_draining());
-    let candidates: Vec<NodeId> = fit.collect();
-    let hosts: BTreeSet<_> = candidates.iter().map(|node| state.host(*node)).collect();
-    let has_place = |row: &TableRow| {
-        let replicas = row.replica_count.min(state.host_count());
-        usize::try_from(replicas).is_ok_and(|replicas| replicas <= hosts.len())
-    };
-    let is_due = |table: TableId, row: &TableRow| {
-        let mut groups = state.groups(table);
-        row.status == TableStatus::Creating
-            && !state.may_have_opened(table)
-            && has_place(row)
-            && groups.any(|(group, row)| cannot_begin(live, group, row))
-    };
-    let due = state
-        .tables
-        .iter()
-        .filter(|table| is_due(*table.0, table.1));
-    let due = due.map(|(table, _)| Deed::MakeAnew {
-        table: *table,
-        candidates: candidates.clone(),
+    let made = state.tables.iter().filter(|(table, row)| {
+        row.status == TableStatus::Creating && !state.may_have_opened(**table)
+    });
+    let stuck = made.filter(|(table, _)| {
+        let mut groups = state.groups(**table);
+        groups.any(|(group, row)| cannot_begin(live, group, row))
+    });
+    let due = stuck.filter_map(|(table, row)| {
+        let candidates = candidates(state, live, *table, row)?;
+        let table = *table;
+        Some(Deed::MakeAnew { table, candidates })
     });
     due.take(REPAIRS_MAX).collect()
 }
 
-/// Whether nobody has led the group, and most of its first voters are away: those that are wished,
-/// for that does not change before the table is open.
+/// Nodes that live and have room, on hosts enough: those that have damaged nothing of the table,
+/// for their disks may do so again, or all of them if there are not enough others.
+fn candidates(state: &State, live: &Live, table: TableId, row: &TableRow) -> Option<Vec<NodeId>> {
+    let fit = live.with_space(state);
+    let fit = fit
+        .into_iter()
+        .filter(|node| !state.nodes[node].is_draining());
+    let fit: Vec<NodeId> = fit.collect();
+    let is_sound = |node: &NodeId| {
+        let replicas = live.node(*node).into_iter().flat_map(LiveNode::replicas);
+        let mut of_table = replicas.filter(|one| PartitionId::of(one.group).table == table);
+        of_table.all(|one| one.damage.is_none())
+    };
+    let sound: Vec<NodeId> = fit.iter().copied().filter(is_sound).collect();
+    let replicas = usize::try_from(row.replica_count).unwrap_or(usize::MAX);
+    let replicas = replicas.min(state.hosts_to_come());
+    let is_enough = |nodes: &Vec<NodeId>| {
+        let hosts: BTreeSet<_> = nodes.iter().map(|node| state.host(*node)).collect();
+        hosts.len() >= replicas
+    };
+    [sound, fit].into_iter().find(is_enough)
+}
+
+/// Whether nobody leads the group, and most of its first voters are away.
 fn cannot_begin(live: &Live, group: GroupId, row: &PartitionRow) -> bool {
+    live.led_group(group).is_none() && !has_most(live, group, row)
+}
+
+/// Whether most first voters of a group are there, or about to be: those that are wished, for that
+/// does not change before the table is open.
+pub(crate) fn has_most(live: &Live, group: GroupId, row: &PartitionRow) -> bool {
     let there = row
         .wished
         .iter()
         .filter(|(replica, node)| may_vote(live, group, row, (**replica, **node)));
-    live.group(group).is_none() && there.count() <= row.wished.len() / 2
+    there.count() > row.wished.len() / 2
 }
 
 /// Whether a first voter is there, or about to be: one that nobody has reported yet is made on a

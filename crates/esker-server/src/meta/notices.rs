@@ -32,7 +32,8 @@ pub struct Notices {
     silent: BTreeMap<NodeId, Silence>,
     stalled: BTreeSet<NodeId>,
     recovering: BTreeSet<GroupId>,
-    making: BTreeMap<TableId, String>,
+    /// Tables that are being made: their names, and when they were created.
+    making: BTreeMap<TableId, (String, u64)>,
     apart: BTreeSet<NodeId>,
     unlisted: BTreeSet<NodeId>,
 }
@@ -83,18 +84,21 @@ impl Notices {
     fn made_anew(&mut self, state: &State) -> Vec<String> {
         let before = std::mem::take(&mut self.making).into_iter();
         let gone = before.filter(|(table, _)| !state.tables.contains_key(table));
-        let lines = gone.filter_map(|(_, name)| {
-            let (anew, _) = state.table(&name)?;
+        let lines = gone.filter_map(|(_, (name, created_s))| {
+            let anew = state.table(&name);
+            let (anew, _) = anew.filter(|anew| anew.1.created_s == created_s)?;
             Some(format!(
-                "table {name} could not be made where it was placed, for most of the nodes of a \
-                 partition stay away: it is made elsewhere, as table {}",
+                "table {name} could not be made where it was placed, for most of the first \
+                 replicas of a partition are gone or away: it is made elsewhere, as table {}",
                 anew.0
             ))
         });
         let lines = lines.collect();
         let tables = state.tables.iter();
         let making = tables.filter(|table| table.1.status == TableStatus::Creating);
-        self.making = making.map(|(id, row)| (*id, row.name.clone())).collect();
+        self.making = making
+            .map(|(id, row)| (*id, (row.name.clone(), row.created_s)))
+            .collect();
         lines
     }
 

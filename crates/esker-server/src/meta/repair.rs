@@ -7,7 +7,7 @@ use crate::meta::command::{Command, Deed};
 use crate::meta::ids::TableId;
 use crate::meta::limits::{QUICK_MS, REPAIRS_MAX};
 use crate::meta::live::Live;
-use crate::meta::making::made_anew;
+use crate::meta::making::{has_most, made_anew};
 use crate::meta::mending::Mending;
 use crate::meta::recovery::recovered;
 use crate::meta::rows::{Level, NodeRow, Stay, TableStatus};
@@ -84,9 +84,10 @@ fn made(state: &State, live: &Live) -> Option<Deed> {
     (!replicas.is_empty()).then_some(Deed::NoteMade { replicas })
 }
 
-/// Tables of which every partition has a leader; and those that were being made when the meta
-/// service went on without its majority, if anything of them is there: that they were open, and
-/// written to, may be in entries that are lost. Of one that is being made no loss is accepted.
+/// Tables of which every partition has had a leader, and has most of its replicas; and those that
+/// were being made when the meta service went on without its majority, if anything of them is
+/// there: that they were open, and written to, may be in entries that are lost. Of one that is
+/// being made no loss is accepted.
 fn opened(state: &State, live: &Live) -> Vec<Deed> {
     let creating = state
         .tables
@@ -95,7 +96,7 @@ fn opened(state: &State, live: &Live) -> Vec<Deed> {
     let is_led = |table: TableId| {
         state
             .groups(table)
-            .all(|group| live.group(group.0).is_some())
+            .all(|(group, row)| live.group(group).is_some() && has_most(live, group, row))
     };
     let is_there = |table: TableId| {
         let mut groups = state.groups(table);

@@ -239,6 +239,17 @@ impl State {
         u32::try_from(hosts.len()).unwrap_or(u32::MAX)
     }
 
+    /// The same, but for nodes at whose address a later one is: those are on no way back.
+    pub fn hosts_to_come(&self) -> usize {
+        let nodes = self.nodes.iter();
+        let last: BTreeMap<_, _> = nodes
+            .map(|(id, row)| (row.addresses.peer, (*id, row)))
+            .collect();
+        let stay = last.into_values().filter(|node| !node.1.is_draining());
+        let hosts: BTreeSet<_> = stay.map(|node| self.host(node.0)).collect();
+        hosts.len()
+    }
+
     /// How many replicas are wished on each node that has any.
     pub fn wished_counts(&self) -> BTreeMap<NodeId, usize> {
         let mut counts = BTreeMap::new();

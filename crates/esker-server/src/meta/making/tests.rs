@@ -142,11 +142,10 @@ fn a_table_gets_no_fewer_replicas_than_it_was_to_have() {
     assert_eq!(due(&trial), [], "two of three elect");
     trial.reports.remove(&first[2].1);
     seconds(&mut trial, 12);
-    // Somebody lets go of the dead ones: there are two hosts, and two replicas then.
-    for (_, node) in &first[1..] {
-        let node = *node;
-        trial.done(Deed::LeaveNode { node });
-    }
+    // Somebody lets go of the dead one: there are two hosts, and two replicas then. Who joined anew
+    // is one in its old number's place, which goes by itself.
+    let node = first[2].1;
+    trial.done(Deed::LeaveNode { node });
     let anew = due(&trial);
     let Outcome::Table { table } = trial.done(anew[0].clone()) else {
         panic!("another table");
@@ -154,6 +153,69 @@ fn a_table_gets_no_fewer_replicas_than_it_was_to_have() {
     let wished = &trial.state.partitions[&group(table.0, 0)].wished;
     let nodes: BTreeSet<_> = wished.values().copied().collect();
     assert_eq!(nodes, [first[0].1, NodeId(4)].into());
+    let all = repairs(&trial.state, &trial.live, UNIX_MS);
+    let removed = Deed::RemoveNode { node: first[1].1 };
+    assert!(all.iter().any(|it| it.deed == removed), "{all:?}");
+}
+
+#[test]
+fn a_table_is_not_opened_without_the_nodes_that_led_it() {
+    // One partition was led, and its only replica is gone before the other one is.
+    let mut trial = Trial::new(4);
+    let table = new_table("t", 2, 1);
+    let Outcome::Table { table } = trial.done(Deed::CreateTable { table }) else {
+        panic!("a table");
+    };
+    let at = |trial: &Trial, index| {
+        let first = &trial.state.partitions[&group(table.0, index)].first;
+        let (replica, node) = first.first_key_value().expect("one replica");
+        (*replica, *node)
+    };
+    let (one, two) = (at(&trial, 0), at(&trial, 1));
+    let opens = |trial: &Trial| {
+        let all = repairs(&trial.state, &trial.live, UNIX_MS);
+        all.iter()
+            .any(|it| matches!(it.deed, Deed::OpenTable { .. }))
+    };
+    let led = |trial: &mut Trial, index, voter: (ReplicaId, NodeId)| {
+        let members = Some(Configuration::first(1, &[voter]));
+        trial.put(voter.1, group(table.0, index), voter.0, members);
+    };
+    led(&mut trial, 0, one);
+    trial.hear();
+    let back = trial.reports.remove(&one.1).expect("a node");
+    seconds(&mut trial, 12);
+    led(&mut trial, 1, two);
+    trial.hear();
+    assert!(!opens(&trial));
+    assert_eq!(due(&trial).len(), 1);
+    trial.reports.insert(one.1, back);
+    trial.hear();
+    assert!(opens(&trial) && due(&trial).is_empty());
+}
+
+#[test]
+fn a_node_that_damages_what_it_makes_is_left_out_where_there_are_others() {
+    let (mut trial, id, first) = being_made(3, 2);
+    put(&mut trial, id, &first, 0);
+    put(&mut trial, id, &first, 1);
+    trial.replica(first[1].1, id).expect("it is there").damage = Some("a bit".to_owned());
+    trial.hear();
+    let [Deed::MakeAnew { candidates, .. }] = &due(&trial)[..] else {
+        panic!("it is due");
+    };
+    assert!(candidates.len() == 2 && !candidates.contains(&first[1].1));
+    // With two nodes for two replicas it is tried again.
+    let third = (1..=3).map(NodeId);
+    let mut third = third.filter(|node| first.iter().all(|one| one.1 != *node));
+    trial.done(Deed::DrainNode {
+        node: third.next().expect("a third one"),
+        is_draining: true,
+    });
+    let [Deed::MakeAnew { candidates, .. }] = &due(&trial)[..] else {
+        panic!("it is due");
+    };
+    assert!(candidates.contains(&first[1].1));
 }
 
 #[test]
@@ -190,7 +252,7 @@ fn what_a_living_node_has_lost_of_a_table_votes_no_more() {
 }
 
 #[test]
-fn a_table_that_was_led_or_may_be_open_keeps_its_number() {
+fn a_table_that_is_open_or_may_be_keeps_its_number() {
     let lose = |trial: &mut Trial, first: &[(ReplicaId, NodeId)]| {
         for (_, node) in &first[1..] {
             trial.reports.remove(node);
@@ -203,13 +265,9 @@ fn a_table_that_was_led_or_may_be_open_keeps_its_number() {
             candidates: (1..=5).map(NodeId).collect(),
         })
     };
-    // It opens, whoever led it.
     let (mut trial, id, first) = being_made(5, 3);
-    let members = Configuration::first(1, &first);
-    trial.put(first[1].1, id, first[1].0, Some(members));
-    trial.hear();
     lose(&mut trial, &first);
-    assert_eq!(due(&trial), []);
+    assert_eq!(due(&trial).len(), 1);
     let table = table_of(id);
     trial.done(Deed::OpenTable { table });
     trial.live = Live::new();
