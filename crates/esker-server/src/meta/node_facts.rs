@@ -186,10 +186,16 @@ pub(crate) fn kept_for(state: &State, live: &Live, node: NodeId) -> Option<Strin
     }
     let first = dropped.first()?;
     let table = PartitionId::of(*first).table;
-    let name = state.tables.get(&table).map_or("", |row| row.name.as_str());
+    // By a name that no other table has: what is dropped then can be no other one.
+    let mut names = (0..).map(|number| match number {
+        0 => format!("dropped-{}", table.0),
+        _ => format!("dropped-{}-{number}", table.0),
+    });
+    let name = names.find(|name| state.table(name).is_none())?;
     Some(format!(
         "{}: what it has may be the only copy as long as they can be recalled; {start}, or let go \
-         of them for good: `esker table recall {}`, then `esker table drop {name} --keep 1s`",
+         of them for good: `esker table recall {} --as {name}`, then `esker table drop {name} \
+         --keep 1s`",
         without(&dropped, " of dropped tables", *first),
         table.0
     ))

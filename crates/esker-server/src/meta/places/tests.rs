@@ -311,29 +311,35 @@ fn who_is_kept_for_a_dropped_table_is_let_go_of_with_it() {
     for _ in 0..20 {
         trial.hear();
     }
-    let drop = |reserve_s| Deed::DropTable {
+    trial.done(Deed::DropTable {
         name: "t".into(),
-        reserve_s,
+        reserve_s: 604_800,
         or_absent: false,
-    };
-    trial.done(drop(604_800));
+    });
+    // Its name is that of a living table by now, which must not be dropped by that word.
+    let table = new_table("t", 2, 1);
+    trial.done(Deed::CreateTable { table });
     let told = trial.deed(2, NodeDeed::ND_REMOVE);
     has(
         &told,
         ErrorCode::Busy,
         "of dropped tables have no leader without node 2 (t.",
     );
-    let way =
-        "let go of them for good: `esker table recall 1`, then `esker table drop t --keep 1s`";
+    let way = "let go of them for good: `esker table recall 1 --as dropped-1`, then `esker table \
+               drop dropped-1 --keep 1s`";
     has(&told, ErrorCode::Busy, way);
     assert!(trial.facts()[1].kept_for.ends_with(way));
     // It is as it says.
     let table = TableId(1);
     trial.done(Deed::RecallTable {
         table,
-        name: String::new(),
+        name: "dropped-1".into(),
     });
-    trial.done(drop(1));
+    trial.done(Deed::DropTable {
+        name: "dropped-1".into(),
+        reserve_s: 1,
+        or_absent: false,
+    });
     let command = crate::meta::command::Command {
         unix_ms: crate::meta::trial::UNIX_MS + 1000,
         deed: Deed::ForgetTable { table },
