@@ -6,8 +6,8 @@
 //! and then says it. The node of which the epoch says that its replica goes on has that go on
 //! alone, as often as it takes until an entry says so.
 //!
-//! Nobody heeds the epoch of a node that was removed from the cluster, as far as it knows that: what
-//! those have decided that let it go is no less than what it has, and they may be well.
+//! Nobody heeds the epoch of a node that was removed from the cluster, as far as it knows that:
+//! what those have decided that let it go is no less than what it has, and they may be well.
 //!
 //! Until another entry has the epoch as well, that node says that its service is *about to* go on,
 //! and nobody lets go of anything for that: if its disk is lost in those moments, what others have
