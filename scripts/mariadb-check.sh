@@ -144,6 +144,21 @@ check "alter table parts check partition p0" 'status:OK'
 check "check table file" "Warning:ESKER: *checksum* $corrupt"
 check "check table whole extended" "Warning:ESKER: *checksum* $corrupt"
 check "check table whole, given, fleeting" 'status:OK status:OK status:OK'
+# Who locks rows comes to an entry that is no row's once, and not for ever.
+update() {
+    local statement="update $1 force index ($2) set u = u where $2 > -1" got
+    got=$(ask "set max_statement_time = 30; $statement" 2>&1 | sed -n 's/^\(ERROR [0-9]*\).*/\1/p' || true)
+    checks=$((checks + 1))
+    [ "$got" = "$3" ] && return
+    printf '%s\n  wanted: %s\n  got:    %s\n' "$statement" "$3" "$got"
+    failed=$((failed + 1))
+}
+update row v "ERROR 1034"
+update row u "ERROR 1034"
+update other u "ERROR 1034"
+update hidden v ''
+update entry v ''
+update ends v ''
 # An index is made anew from the rows.
 check "alter table entry force, algorithm=copy; check table entry" 'status:OK'
 check "alter table taken force; check table taken" 'status:OK'

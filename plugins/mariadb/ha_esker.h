@@ -191,6 +191,7 @@ class ha_esker : public handler {
   bool looks_again();
   bool relies_on_order() const;
   void note_kept();
+  int check_gone(bool *is_awaited);
   std::string note_moved(bool is_forward);
   bool was_given(int error) const;
   void begin_search(const std::string &from, bool is_forward = true);

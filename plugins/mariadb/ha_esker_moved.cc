@@ -58,6 +58,29 @@ void ha_esker::note_kept() {
   rejected_ = 0;
 }
 
+// An entry whose row is locked, and has another key or none, is one of before. Where it is there
+// still it is nobody's, and the search would come to it for ever. If the row was only looked at, it
+// is waited for.
+int ha_esker::check_gone(bool *is_awaited) {
+  if (!notes_locks_ || expires_ || is_rows(cursor_index_)) return 0;
+  size_t size = 0;
+  const void *key = esker_iter_key(cursor_, &size);
+  const int code =
+      esker_tx_get(transaction(), share_->keyspace, key, size, ESKER_LATEST, probe_);
+  if (code) return code == ESKER_NOT_FOUND ? 0 : fail(code);
+  std::string entry(static_cast<const char *>(key), size);
+  const void *rest = esker_value_data(probe_, &size);
+  entry.append(static_cast<const char *>(rest), size);
+  if (entry != entry_) return 0;
+  if (is_looked_at_) {
+    is_unlocked_ = *is_awaited = true;
+    return 0;
+  }
+  sql_print_error("ESKER: index %s of %s has an entry that is no row's",
+                  table->key_info[cursor_index_].name.str, share_->name.c_str());
+  return HA_ERR_CRASHED;
+}
+
 // One that was locked before was given before, or moved by this transaction itself.
 void ha_esker::note_moved_away() {
   if (can_look_back() && (has_new_lock() || is_looked_at_)) list_.has_moved = true;

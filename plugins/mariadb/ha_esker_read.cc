@@ -193,6 +193,9 @@ int ha_esker::take(int code, uchar *record, bool is_forward) {
       return error;
     }
     const bool is_gone = fate == kGone || fate == kMoved;
+    bool is_awaited = false;
+    if (const int failure = is_gone ? check_gone(&is_awaited) : 0) return failure;
+    if (is_awaited) continue;
     const std::string back_to = fate == kMoved ? note_moved(is_forward) : std::string();
     if (is_gone) give_back_lock();
     if (thd_kill_level(ha_thd())) return HA_ERR_ABORTED_BY_USER;
