@@ -2,7 +2,9 @@
 # Ends a server with the engine ESKER in it as a crash does, and looks at what is there afterwards.
 #
 #   scripts/mariadb-crash.sh steps          at each step of a commit in two phases
-#   scripts/mariadb-crash.sh tables         at each step of an ALTER without a copy, and of a load
+#   scripts/mariadb-crash.sh tables [KIND…] at each step of an ALTER without a copy, of a load and its
+#                                           thread, and of a commit of rows whose keys change; KIND is
+#                                           alters, drops, grows, moves or loads
 #   scripts/mariadb-crash.sh any [ROUNDS]   at any moment of ROUNDS, 4, while clients write
 #   scripts/mariadb-crash.sh power [ROUNDS] the first and the last over a file system that forgets
 #                                           what was not synced, ROUNDS, 4, each with and without log
@@ -244,12 +246,100 @@ alters() {
     expect "tables that the engine has and the server has not" '' "$(ask "select table_name $strays")"
 }
 
-# loads ROWS-AFTER-COMMIT-ORDERED OPTION…
+# drops OPTION…: rows of each age are read after a column of theirs went at once.
+drops() {
+    local table where kind columns
+    for table in one parts; do
+        kind=''
+        [ $table = one ] || kind='partition by hash (id) partitions 3'
+        for where in "before alter" "after alter"; do
+            columns=5
+            [ "$where" = "before alter" ] || columns=4
+            ask "create or replace table $table (id int primary key, a varchar(20), v int, t text,
+                w int default 3, key k (v)) engine=ESKER $kind; insert into $table (id, a, v, t)
+                select seq, concat('a', seq), seq % 10, repeat('t', seq % 50) from seq_1_to_2000"
+            cut "$where" "alter table $table drop column a, algorithm=instant" "$@"
+            is_whole "$where of DROP COLUMN with ${*:-no log}" $table
+            expect "$where of DROP COLUMN with ${*:-no log}: columns" $columns "$(ask "select
+                count(*) from information_schema.columns where table_name = '$table'")"
+            expect "$where of DROP COLUMN: rows" "2000 9000 49000 6000" "$(ask "select count(*),
+                sum(v), sum(length(t)), sum(w) from $table" | tr '\t' ' ')"
+            ask "alter table $table drop column if exists a;
+                insert into $table (id, v, t) values (3000, 4, 'new');
+                alter table $table add column a int default 7, drop column t, algorithm=instant;
+                update $table set w = 4 where id <= 1000"
+            "$server" kill
+            again "$@"
+            is_whole "after another DROP COLUMN" $table
+            expect "rows of each age" "2001 9004 7003 14007" "$(ask "select count(*), sum(v), sum(w),
+                sum(a) from $table" | tr '\t' ' ')"
+            expect "the same by an index" "201 1407" "$(ask "select count(*), sum(a) from $table
+                force index (k) where v = 4" | tr '\t' ' ')"
+        done
+    done
+}
+
+# grows OPTION…: texts in keys become longer, alone and while an index is built over them.
+grows() {
+    local where change='modify b varchar(30) not null, modify c varchar(40)' added lengths index
+    for where in "before index" "after index" "before alter" "after alter"; do
+        for added in '' ', add key if not exists cb (c(5), b)'; do
+            [ -n "$added" ] || [[ $where != *index ]] || continue
+            lengths="10 10"
+            [ "$where" != "after alter" ] || lengths="30 40"
+            ask "create or replace table k (b varchar(10) primary key, a int, c varchar(10),
+                key ca (c, a), unique ac (a, c)) engine=ESKER; insert into k
+                select concat('b', seq), seq % 7, concat('c', seq) from seq_1_to_2000"
+            cut "$where" "alter table k $change$added, algorithm=nocopy" "$@"
+            is_whole "$where of longer keys with ${*:-no log}" k
+            expect "$where of longer keys with ${*:-no log}: lengths" "$lengths" "$(ask "select
+                group_concat(character_maximum_length order by column_name separator ' ') from
+                information_schema.columns where table_name = 'k' and column_name in ('b', 'c')")"
+            ask "alter table k $change$added, algorithm=nocopy;
+                insert into k values (repeat('b', 30), 3, repeat('c', 40));
+                update k set c = concat(c, repeat('x', 20)) where b < 'b15'"
+            "$server" kill
+            again "$@"
+            is_whole "after longer keys" k
+            for index in "primary b" "ca c" "ac a" ${added:+"cb c"}; do
+                expect "rows by ${index% *}" "2001 6003" "$(ask "select count(*), sum(a) from k
+                    force index (${index% *}) where ${index#* } >= ''" | tr '\t' ' ')"
+            done
+        done
+    done
+}
+
+# moves OPTION…: rows whose keys change do so in all indexes.
+moves() {
+    local where wanted index
+    for where in "before prepare" "after prepare" "after commit ordered" "before commit" \
+        "after commit"; do
+        [ $# != 0 ] || [[ $where != *prepare* && $where != *ordered* ]] || continue
+        wanted="99 54950 51400"
+        case $where in
+        *prepare) wanted="100 5050 5050" ;;
+        "before commit") [ $# != 0 ] || wanted="100 5050 5050" ;;
+        esac
+        ask "create or replace table m (id int primary key, k int, u int, key (k), unique (u))
+            engine=ESKER; insert into m select seq, seq % 5, seq from seq_1_to_100"
+        cut "$where" "begin; update m set id = id + 1000, k = 9 - k, u = -u where id <= 50;
+            update m set u = u + 1000 where u > 0; delete from m where id = 100; commit" "$@"
+        for index in primary k u; do
+            expect "$where of moved rows with ${*:-no log}, by $index" "$wanted" "$(ask "select
+                count(*), sum(id), sum(u) from m force index ($index) where k > -1 and u > -100
+                and id > 0" | tr '\t' ' ')"
+        done
+        is_whole "$where of moved rows with ${*:-no log}" m
+    done
+}
+
+# loads OPTION…
 loads() {
     local where wanted=60000
     # What an index entry and the row take together is more than a statement writes before it makes files.
     local rows="select seq, seq * 7 % 60001, repeat(md5(seq), 4) from seq_1_to_60000"
-    for where in "before load" "after load" "before prepare" "after prepare" "after commit ordered" \
+    for where in "in load thread" "before load" "before files" "after files" "after ingest" \
+        "after rows" "after load" "before prepare" "after prepare" "after commit ordered" \
         "before commit" "after commit"; do
         # With one engine and no log there is one phase.
         [ $# != 0 ] || [[ $where != *prepare* && $where != *ordered* ]] || continue
@@ -267,7 +357,8 @@ loads() {
         expect "rows by an index" "60000 60000" "$(ask "select count(*), count(distinct v) from l
             force index (v) where v >= 0" | tr '\t' ' ')"
     done
-    for where in "before load" "after load"; do
+    for where in "in load thread" "before load" "before files" "after files" "after ingest" \
+        "after rows" "after load"; do
         cut "$where" "alter table l add column n int default 3 first" "$@"
         expect "$where of a copy: rows" 60000 "$(ask "select count(*) from l")"
         is_whole "$where of a copy" l
@@ -276,15 +367,15 @@ loads() {
 }
 
 tables() {
+    local kind kinds=("$@")
+    [ $# != 0 ] || kinds=(alters drops grows moves loads)
     start "${log[@]}"
     "$server" sql -e "create database crashed"
-    alters "${log[@]}"
-    loads "${log[@]}"
+    for kind in "${kinds[@]}"; do "$kind" "${log[@]}"; done
     "$server" kill
     start
     "$server" sql -e "create database crashed"
-    alters
-    loads
+    for kind in "${kinds[@]}"; do "$kind"; done
     "$server" kill
 }
 
@@ -294,6 +385,7 @@ write() {
     while ((number += 1)); do
         printf 'begin; insert into w values (%d, %d, repeat("x", %d));\n' "$1" "$number" $((number % 900))
         printf 'insert into b values (%d, %d); update s set n = n + 1 where client = %d;\n' "$1" "$number" "$1"
+        printf 'update m set id = id + 10, k = (k * 7 + 1) %% 101, n = n + 1 where client = %d;\n' "$1"
         printf 'insert into g (v) values (1); delete from g; commit; select %d;\n' "$number"
     done | "$server" sql --batch --skip-column-names --unbuffered crashed >"$acks/$1" 2>/dev/null || true
 }
@@ -328,13 +420,15 @@ define() {
 
 # round NUMBER OPTION…
 round() {
-    local number=$1 client answered there table clients=3
+    local number=$1 client answered there table key clients=3
     shift
     mkdir -p "$acks"
     "$server" sql crashed -e "create or replace table w (client int, n int, t text,
             primary key (client, n), key (n, client)) engine=ESKER;
         create or replace table b (client int, n int, primary key (client, n)) engine=InnoDB;
         create or replace table s (client int primary key, n int) engine=ESKER;
+        create or replace table m (id bigint primary key, client int, k int, n int, key (k),
+            unique (client)) engine=ESKER; insert into m select seq, seq, 0, 0 from seq_1_to_$clients;
         create or replace table g (id bigint auto_increment primary key, v int) engine=ESKER;
         insert into s select seq, 0 from seq_1_to_$clients; set global default_storage_engine=ESKER"
     [ $# = 0 ] || ask "reset master"
@@ -356,6 +450,10 @@ round() {
                 (select count(*) from w force index (n) where n > 0 and client = $client),
                 (select ifnull(max(n), 0) from w where client = $client),
                 (select n from s where client = $client)" | tr '\t' ' ')"
+        key=$(awk -v n="$there" 'BEGIN { while (n-- > 0) k = (k * 7 + 1) % 101; print k + 0 }')
+        expect "how often the row of client $client moved" "$there $((client + 10 * there))" \
+            "$(ask "select n, id from m force index (k) where k = $key and client = $client" |
+                tr '\t' ' ')"
         [ $# = 0 ] || expect "rows of client $client in InnoDB, and in the binary log" "$there $there" \
             "$(ask "select count(*) from b where client = $client") $(logged "$client")"
     done
@@ -436,7 +534,7 @@ power() {
 scripts/mariadb.sh crashing
 case ${1:-all} in
 steps) steps ;;
-tables) tables ;;
+tables) tables "${@:2}" ;;
 any) any "${2:-4}" ;;
 power) power "${2:-4}" ;;
 all) steps; tables; any 4; power 4 ;;

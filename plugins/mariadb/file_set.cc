@@ -140,6 +140,7 @@ void FileSet::run() {
       return 0;
     });
     batch.clear();
+    crash_at("in load thread");
     if (!code && !failure) continue;
     {
       std::lock_guard<std::mutex> turn(turn_);
@@ -156,13 +157,16 @@ int FileSet::take_in(const esker_keyspace *keyspace) {
   if (const int error = batch_.empty() ? 0 : hand_over()) return error;
   end_thread();
   if (code_) return tell(code_, said_.c_str());
+  crash_at("before files");
   int code = esker_sst_writer_finish(writer_, nullptr);
   esker_sst_writer_free(writer_);
   writer_ = nullptr;
+  crash_at("after files");
   const char *directory = directory_.c_str();
   // They were written a moment ago, and are held against their checksums whenever they are read.
   constexpr uint32 how = ESKER_MOVE | ESKER_UNCHECKED;
   if (!code) code = esker_ingest(catalog_->db(), &keyspace, &directory, 1, how, nullptr);
+  crash_at("after ingest");
   return tell(code, esker_errmsg());
 }
 

@@ -80,6 +80,7 @@ int TableLoad::note_duplicate(int error, const SortedLoad &load) {
 int TableLoad::finish(esker_tx *transaction) {
   crash_at("before load");
   if (const int error = rows_->take_in(keyspace_)) return error;
+  crash_at("after rows");
   later_->ask([this](std::string_view key) {
     const int found = esker_contains(keyspace_, nullptr, key.data(), key.size(), 0);
     if (found == ESKER_NOT_FOUND) return 0;
