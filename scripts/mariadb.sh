@@ -147,7 +147,7 @@ codecs() {
 # is_made OBJECT PART: whether nothing that it is made of is newer.
 is_made() {
     [ -e "$1" ] && [ -z "$(find "$sources/$2.cc" "$sources"/*.h crates/esker-capi/include \
-        scripts/mariadb.sh -newer "$1" -print -quit)" ]
+        scripts/mariadb.sh -type f -newer "$1" -print -quit)" ]
 }
 
 # compile OBJECTS PART… [-- OPTION…]: parts of the plugin that have changed. DBUG_OFF is of the layout
