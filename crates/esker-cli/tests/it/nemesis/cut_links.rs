@@ -13,7 +13,7 @@ use crate::nemesis::processes::{Place, Processes};
 
 const NODES: usize = 5;
 
-/// Longest until every partition is written to again, once all is well. Nothing else runs beside it.
+/// Longest until every partition is written to again, once all is well: nothing else runs beside.
 const BACK_MAX: Duration = Duration::from_secs(30);
 
 /// What says to the test that it is inside, and by which names.

@@ -101,16 +101,7 @@ pub fn run(stage: &mut Stage<'_, '_>, ground: &Ground) -> Outcome {
         victim.number,
         quantity::seconds(whole.as_secs_f64()),
     ))?;
-    let mut slower: f64 = 0.0;
-    for (word, (calm, rough)) in ["writes", "reads"].into_iter().zip(calm.iter().zip(&rough)) {
-        let most = |all: &Latencies| all.percentile_ns(99.0).max(1) as f64;
-        slower = slower.max(most(rough) / most(calm));
-        stage.say(&format!(
-            "{word} of {USERS} connections, 99 % below {} before and {} meanwhile\n",
-            quantity::seconds(most(calm) / 1e9),
-            quantity::seconds(most(rough) / 1e9),
-        ))?;
-    }
+    let slower = slower(stage, &calm, &rough)?;
     stage.say(&format!("{failed} calls failed meanwhile\n"))?;
     let asked = format!(
         "{GOAL_S} s with 1 GB in the table; here {}",
@@ -121,6 +112,25 @@ pub fn run(stage: &mut Stage<'_, '_>, ground: &Ground) -> Outcome {
     let (line, asked) = ("calls meanwhile, 99 %", format!("{SLOWER_GOAL} x"));
     at_most(stage, line, &asked, (slower, "x"), SLOWER_GOAL);
     cluster.end(stage.request.keeps_stores)
+}
+
+/// Tells what writes and reads took before and meanwhile; how much longer the slower of them takes.
+fn slower(
+    stage: &mut Stage<'_, '_>,
+    calm: &[Latencies; 2],
+    rough: &[Latencies; 2],
+) -> Outcome<f64> {
+    let mut slower: f64 = 0.0;
+    for (word, (calm, rough)) in ["writes", "reads"].into_iter().zip(calm.iter().zip(rough)) {
+        let most = |all: &Latencies| all.percentile_ns(99.0).max(1) as f64;
+        slower = slower.max(most(rough) / most(calm));
+        stage.say(&format!(
+            "{word} of {USERS} connections, 99 % below {} before and {} meanwhile\n",
+            quantity::seconds(most(calm) / 1e9),
+            quantity::seconds(most(rough) / 1e9),
+        ))?;
+    }
+    Ok(slower)
 }
 
 /// Writes for the first half of the time, and reads for the other.
