@@ -99,8 +99,7 @@ fn make_anew(
     }
     check_numbers(state)?;
     let candidates = usable(state, candidates);
-    let replicas = usize::try_from(row.replica_count).unwrap_or(usize::MAX);
-    let replicas = replicas.min(state.hosts_to_come());
+    let replicas = state.replicas_to_place(&row);
     let Some(placed) = place(state, &candidates, row.partition_count, replicas) else {
         let why = "fewer hosts live than it is to have replicas";
         return Err(Refusal::new(Cause::TooFewNodes, why));

@@ -50,8 +50,7 @@ fn candidates(state: &State, live: &Live, table: TableId, row: &TableRow) -> Opt
         of_table.all(|one| one.damage.is_none())
     };
     let sound: Vec<NodeId> = fit.iter().copied().filter(is_sound).collect();
-    let replicas = usize::try_from(row.replica_count).unwrap_or(usize::MAX);
-    let replicas = replicas.min(state.hosts_to_come());
+    let replicas = state.replicas_to_place(row);
     let is_enough = |nodes: &Vec<NodeId>| {
         let hosts: BTreeSet<_> = nodes.iter().map(|node| state.host(*node)).collect();
         hosts.len() >= replicas

@@ -240,7 +240,7 @@ impl State {
     }
 
     /// The same, but for nodes at whose address a later one is: those are on no way back.
-    pub fn hosts_to_come(&self) -> usize {
+    fn hosts_to_come(&self) -> usize {
         let nodes = self.nodes.iter();
         let last: BTreeMap<_, _> = nodes
             .map(|(id, row)| (row.addresses.peer, (*id, row)))
@@ -248,6 +248,13 @@ impl State {
         let stay = last.into_values().filter(|node| !node.1.is_draining());
         let hosts: BTreeSet<_> = stay.map(|node| self.host(node.0)).collect();
         hosts.len()
+    }
+
+    /// How many replicas of each partition a table gets that is placed anew: all that it was to
+    /// have, as far as there are hosts for them or will be.
+    pub fn replicas_to_place(&self, table: &TableRow) -> usize {
+        let replicas = usize::try_from(table.replica_count).unwrap_or(usize::MAX);
+        replicas.min(self.hosts_to_come())
     }
 
     /// How many replicas are wished on each node that has any.

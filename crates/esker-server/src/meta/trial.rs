@@ -180,6 +180,11 @@ impl Trial {
         }
     }
 
+    /// The same, each second of so many.
+    pub fn seconds(&mut self, count: usize) {
+        (0..count).for_each(|_| self.hear());
+    }
+
     /// Reports, directives that are done at once, and repairs, so many times. Returns how many
     /// directives and commands there were in the last one.
     pub fn rounds(&mut self, count: usize) -> usize {

@@ -111,9 +111,7 @@ fn the_primary_is_never_empty() {
     let leader = trial.live.group(group(1, 0)).expect("a leader").node;
     // The leader falls silent: it stays named until another one reports.
     trial.reports.remove(&leader);
-    for _ in 0..20 {
-        trial.hear();
-    }
+    trial.seconds(20);
     let silent = trial.query("t", &[]).partitions;
     assert_eq!(silent[0].primary, before[0].primary);
     assert_eq!(silent[0].secondaries.len(), 2);
@@ -286,9 +284,7 @@ fn nodes_levels_and_the_cluster_are_told() {
     let mut trial = Trial::new(3);
     trial.rounds(10);
     trial.reports.remove(&NodeId(3));
-    for _ in 0..6 {
-        trial.hear();
-    }
+    trial.seconds(6);
     let mut nodes = |status| match trial.ask(&MetaCall::ListNodes(ListNodesRequest { status })) {
         MetaAnswer::ListNodes(told) => told.infos.len(),
         other => panic!("{other:?}"),

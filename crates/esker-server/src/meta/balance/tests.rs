@@ -159,9 +159,7 @@ fn the_level_says_who_begins() {
         trial.table(new_table("t", 8, 1));
         trial.rounds(10);
         join(&mut trial, 3, "");
-        for _ in 0..6 {
-            trial.hear();
-        }
+        trial.seconds(6);
         trial
     };
     let moved = |trial: &Trial| counts(trial, None)[1].get(&3).copied().unwrap_or_default();
@@ -196,9 +194,7 @@ fn what_is_silent_for_a_moment_draws_no_copies() {
     trial.rounds(10);
     join(&mut trial, 4, "");
     let gone = trial.reports.remove(&NodeId(3)).expect("a node");
-    for _ in 0..9 {
-        trial.hear();
-    }
+    trial.seconds(9);
     assert_eq!(round(&trial.state, &trial.live).wishes, []);
     trial.reports.insert(
         NodeId(3),
@@ -212,9 +208,7 @@ fn what_is_silent_for_a_moment_draws_no_copies() {
     trial.live.ask_balance(true);
     assert_ne!(round(&trial.state, &trial.live).wishes, []);
     trial.live.ask_balance(false);
-    for _ in 0..6 {
-        trial.hear();
-    }
+    trial.seconds(6);
     assert_ne!(round(&trial.state, &trial.live).wishes, []);
 }
 

@@ -122,9 +122,7 @@ fn with_half_of_the_nodes_away_nobody_is_taken_for_dead() {
     assert!(!trial.live.is_cut_off(&trial.state));
     for (node, is_cut_off) in [(5, false), (4, false), (3, true)] {
         trial.reports.remove(&NodeId(node));
-        for _ in 0..6 {
-            trial.hear();
-        }
+        trial.seconds(6);
         assert_eq!(trial.live.is_cut_off(&trial.state), is_cut_off);
     }
 }

@@ -35,10 +35,6 @@ fn put(trial: &mut Trial, id: GroupId, first: &[(ReplicaId, NodeId)], at: usize)
     });
 }
 
-fn seconds(trial: &mut Trial, count: usize) {
-    (0..count).for_each(|_| trial.hear());
-}
-
 fn due(trial: &Trial) -> Vec<Deed> {
     made_anew(&trial.state, &trial.live)
 }
@@ -59,16 +55,16 @@ fn a_partition_that_others_are_about_to_make_is_not_lost() {
     // One of their nodes is begun again meanwhile, twice; then it is there as well.
     for incarnation in [2, 3] {
         let mut back = trial.reports.remove(&first[1].1).expect("a node");
-        seconds(&mut trial, 9);
+        trial.seconds(9);
         assert_eq!(due(&trial), []);
         back.incarnation = incarnation;
         trial.reports.insert(first[1].1, back);
-        seconds(&mut trial, 2);
+        trial.seconds(2);
         assert_eq!(due(&trial), []);
     }
     put(&mut trial, id, &first, 1);
     trial.reports.remove(&first[2].1);
-    seconds(&mut trial, 60);
+    trial.seconds(60);
     assert_eq!(due(&trial), [], "two of three elect");
 }
 
@@ -80,9 +76,9 @@ fn a_table_without_most_of_its_first_voters_is_placed_where_nodes_live() {
     for (_, node) in &first[1..] {
         trial.reports.remove(node);
     }
-    seconds(&mut trial, 9);
+    trial.seconds(9);
     assert_eq!(due(&trial), []);
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     let due = repairs(&trial.state, &trial.live, UNIX_MS);
     let is_it = |it: &Deed| matches!(it, Deed::MakeAnew { table, .. } if *table == old);
     let anew = due.iter().find(|it| is_it(&it.deed)).expect("it is due");
@@ -117,7 +113,7 @@ fn a_table_gets_no_fewer_replicas_than_it_was_to_have() {
     for (_, node) in &first[1..] {
         trial.reports.remove(node);
     }
-    seconds(&mut trial, 600);
+    trial.seconds(600);
     assert_eq!(due(&trial), []);
     let early = Deed::MakeAnew {
         table: table_of(id),
@@ -135,13 +131,13 @@ fn a_table_gets_no_fewer_replicas_than_it_was_to_have() {
     let mut new = report(4);
     new.addresses = addresses(lost);
     trial.reports.insert(NodeId(4), new);
-    seconds(&mut trial, 2);
+    trial.seconds(2);
     assert_eq!(due(&trial), []);
     trial.reports.insert(first[2].1, report(first[2].1.0));
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(due(&trial), [], "two of three elect");
     trial.reports.remove(&first[2].1);
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     // Somebody lets go of the dead one: there are two hosts, and two replicas then. Who joined anew
     // is one in its old number's place, which goes by itself.
     let node = first[2].1;
@@ -184,7 +180,7 @@ fn a_table_is_not_opened_without_the_nodes_that_led_it() {
     led(&mut trial, 0, one);
     trial.hear();
     let back = trial.reports.remove(&one.1).expect("a node");
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     led(&mut trial, 1, two);
     trial.hear();
     assert!(!opens(&trial));
@@ -240,13 +236,13 @@ fn what_a_living_node_has_lost_of_a_table_votes_no_more() {
         put(&mut trial, id, &first, 1);
         let replicas = first.iter().map(|one| (id, one.0)).collect();
         trial.done(Deed::NoteMade { replicas });
-        seconds(&mut trial, 3);
+        trial.seconds(3);
         assert_eq!(due(&trial), []);
         lose(&mut trial, id, first[1]);
         // One report without it may be of a moment in which it was not looked at.
-        seconds(&mut trial, reports - 1);
+        trial.seconds(reports - 1);
         assert_eq!(due(&trial), []);
-        seconds(&mut trial, 1);
+        trial.seconds(1);
         assert_eq!(due(&trial).len(), 1);
     }
 }
@@ -257,7 +253,7 @@ fn a_table_that_is_open_or_may_be_keeps_its_number() {
         for (_, node) in &first[1..] {
             trial.reports.remove(node);
         }
-        seconds(trial, 10);
+        trial.seconds(10);
     };
     let refused = |trial: &mut Trial, id: GroupId| {
         trial.refused(Deed::MakeAnew {
@@ -271,7 +267,7 @@ fn a_table_that_is_open_or_may_be_keeps_its_number() {
     let table = table_of(id);
     trial.done(Deed::OpenTable { table });
     trial.live = Live::new();
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     assert_eq!(
         (due(&trial), refused(&mut trial, id)),
         (vec![], Cause::Stale)

@@ -55,9 +55,7 @@ fn a_node_that_comes_back_in_time_keeps_its_replicas() {
     let before = trial.state.partitions.clone();
     let kept = trial.reports[&NodeId(5)].clone();
     trial.silence(5);
-    for _ in 0..500 {
-        trial.hear();
-    }
+    trial.seconds(500);
     let mut back = kept;
     back.incarnation += 1;
     for replica in &mut back.replicas {
@@ -66,9 +64,7 @@ fn a_node_that_comes_back_in_time_keeps_its_replicas() {
     }
     trial.reports.insert(NodeId(5), back);
     assert_eq!(trial.rounds(20), 0);
-    for _ in 0..500 {
-        trial.hear();
-    }
+    trial.seconds(500);
     assert_eq!((wishes(&trial), &trial.state.partitions), (0, &before));
 }
 
@@ -77,9 +73,7 @@ fn a_group_without_a_leader_is_left_alone() {
     let (mut trial, _) = at_rest(5, 1);
     // Each partition has one copy: moving its wish elsewhere would help nobody.
     trial.reports.remove(&NodeId(4));
-    for _ in 0..1200 {
-        trial.hear();
-    }
+    trial.seconds(1200);
     assert_eq!(wishes(&trial), 0);
 }
 
@@ -230,9 +224,7 @@ fn a_member_that_is_back_is_better_than_a_new_one() {
     trial.done(Deed::Wish { wish });
     // The new one's node dies before it has begun; the old one is a member still.
     trial.reports.remove(&spare);
-    for _ in 0..601 {
-        trial.hear();
-    }
+    trial.seconds(601);
     for command in repairs(&trial.state, &trial.live, UNIX_MS) {
         trial.apply_command(&command);
     }
@@ -325,7 +317,7 @@ fn replicas_of_dropped_tables_are_made_after_those_of_others() {
         or_absent: false,
     });
     trial.silence(4);
-    (0..600).for_each(|_| trial.hear());
+    trial.seconds(600);
     let all = repairs(&trial.state, &trial.live, UNIX_MS);
     let wished = all.into_iter().filter_map(|one| match one.deed {
         Deed::Wish { wish } => Some(crate::meta::ids::PartitionId::of(wish.group).table),

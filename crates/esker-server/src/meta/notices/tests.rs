@@ -8,6 +8,16 @@ use crate::meta::trial::{Trial, epoch, new_node, new_table, report};
 
 use super::*;
 
+/// What is said in so many seconds.
+fn listen(trial: &mut Trial, notices: &mut Notices, seconds: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for _ in 0..seconds {
+        trial.hear();
+        lines.extend(notices.look(&trial.state, &trial.live));
+    }
+    lines
+}
+
 #[test]
 fn a_silent_node_is_told_of_once_with_what_to_do() {
     let mut trial = Trial::new(4);
@@ -17,11 +27,7 @@ fn a_silent_node_is_told_of_once_with_what_to_do() {
     // Whatever it led is led by others.
     let gone = trial.reports[&NodeId(3)].clone();
     trial.silence(3);
-    let mut lines = Vec::new();
-    for _ in 0..700 {
-        trial.hear();
-        lines.extend(notices.look(&trial.state, &trial.live));
-    }
+    let lines = listen(&mut trial, &mut notices, 700);
     let replicas = trial.state.wished_counts()[&NodeId(3)];
     assert_eq!(
         lines,
@@ -49,11 +55,7 @@ fn nobody_is_told_that_replicas_are_made_elsewhere_where_there_is_no_elsewhere()
     trial.table(new_table("t", 4, 3));
     let mut notices = Notices::default();
     trial.silence(3);
-    let mut lines = Vec::new();
-    for _ in 0..20 {
-        trial.hear();
-        lines.extend(notices.look(&trial.state, &trial.live));
-    }
+    let lines = listen(&mut trial, &mut notices, 20);
     assert_eq!(lines.len(), 1, "{lines:?}");
     let replicas = trial.state.wished_counts()[&NodeId(3)];
     assert_eq!(
@@ -84,11 +86,7 @@ fn a_node_whose_place_another_one_has_is_told_of_as_that() {
             ..report(4)
         },
     );
-    let mut lines = Vec::new();
-    for _ in 0..12 {
-        trial.hear();
-        lines.extend(notices.look(&trial.state, &trial.live));
-    }
+    let lines = listen(&mut trial, &mut notices, 12);
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(
         lines[0].contains("node 4 is at its address now"),
@@ -189,7 +187,7 @@ fn a_node_that_is_in_no_list_is_told_of_once_and_listed_beside_the_others() {
     assert_eq!(notices.unlisted(&trial.live), []);
     // It is gone, and its number is given anew to nobody.
     trial.reports.remove(&NodeId(3));
-    (0..6).for_each(|_| trial.hear());
+    trial.seconds(6);
     assert_eq!(shown(&mut trial), (2, String::new()));
     assert_eq!(notices.unlisted(&trial.live), []);
 }
@@ -229,11 +227,7 @@ fn what_has_no_leader_without_a_silent_node_is_promised_to_nobody() {
     let mut notices = Notices::default();
     notices.look(&trial.state, &trial.live);
     trial.silence(3);
-    let mut lines = Vec::new();
-    for _ in 0..20 {
-        trial.hear();
-        lines.extend(notices.look(&trial.state, &trial.live));
-    }
+    let lines = listen(&mut trial, &mut notices, 20);
     let wished = trial.state.wished_counts()[&NodeId(3)];
     assert_eq!(
         lines,

@@ -190,15 +190,11 @@ fn a_node_is_not_emptied_onto_one_that_is_dead() {
     }));
     assert_eq!(trial.even_out(20), 0);
     trial.silence(4);
-    for _ in 0..9 {
-        trial.hear();
-    }
+    trial.seconds(9);
     // It may be on its way back: that the others have nowhere to go is not known yet.
     has(&trial.deed(2, NodeDeed::ND_DRAIN), ErrorCode::Ok, "");
     has(&trial.deed(2, NodeDeed::ND_UNDRAIN), ErrorCode::Ok, "");
-    for _ in 0..3 {
-        trial.hear();
-    }
+    trial.seconds(3);
     let told = trial.deed(2, NodeDeed::ND_DRAIN);
     has(
         &told,
@@ -223,9 +219,7 @@ fn a_node_that_cannot_be_emptied_says_what_it_waits_for() {
     assert_eq!(waits_for(&mut trial), "");
     let alive = trial.reports[&NodeId(4)].clone();
     trial.silence(4);
-    for _ in 0..12 {
-        trial.hear();
-    }
+    trial.seconds(12);
     let told = waits_for(&mut trial);
     assert!(
         told.ends_with(
@@ -258,18 +252,14 @@ fn a_node_that_cannot_be_emptied_says_what_it_waits_for() {
 fn a_dead_node_is_removed_and_its_replicas_are_made_anew_at_once() {
     let mut trial = at_rest(4, 3);
     trial.silence(3);
-    for _ in 0..6 {
-        trial.hear();
-    }
+    trial.seconds(6);
     let told = trial.deed(3, NodeDeed::ND_REMOVE);
     has(
         &told,
         ErrorCode::Busy,
         "may be on its way back: ask again in 4 s",
     );
-    for _ in 0..6 {
-        trial.hear();
-    }
+    trial.seconds(6);
     let dead = trial.facts().remove(2);
     assert!(!dead.is_alive && dead.silent_ms == 12_000 && dead.replaced_in_ms == 588_000);
     assert!(dead.replicas > 0 && dead.leaderless == 0);
@@ -288,9 +278,7 @@ fn the_only_copy_is_never_let_go_of() {
     // One replica of each, and its node is dead: nobody else has what it has.
     let mut trial = at_rest(3, 1);
     trial.silence(2);
-    for _ in 0..20 {
-        trial.hear();
-    }
+    trial.seconds(20);
     let told = trial.deed(2, NodeDeed::ND_REMOVE);
     has(
         &told,
@@ -308,9 +296,7 @@ fn the_only_copy_is_never_let_go_of() {
 fn who_is_kept_for_a_dropped_table_is_let_go_of_with_it() {
     let mut trial = at_rest(3, 1);
     trial.silence(2);
-    for _ in 0..20 {
-        trial.hear();
-    }
+    trial.seconds(20);
     trial.done(Deed::DropTable {
         name: "t".into(),
         reserve_s: 604_800,
@@ -354,9 +340,7 @@ fn nobody_is_kept_for_a_table_that_is_being_made() {
     let table = new_table("u", 4, 1);
     trial.done(Deed::CreateTable { table });
     trial.silence(2);
-    for _ in 0..20 {
-        trial.hear();
-    }
+    trial.seconds(20);
     assert_eq!(trial.facts()[1].kept_for, "");
     has(&trial.deed(2, NodeDeed::ND_REMOVE), ErrorCode::Ok, "");
     // That it was opened may be in entries that are lost.
@@ -583,9 +567,7 @@ fn a_table_gets_the_replicas_that_were_asked_for_although_a_node_is_away() {
     // Two of three nodes live: two replicas at first, and the third when the node is back.
     let mut trial = Trial::new(3);
     let gone = trial.reports.remove(&NodeId(3)).expect("a node");
-    for _ in 0..8 {
-        trial.hear();
-    }
+    trial.seconds(8);
     let new = crate::meta::command::NewTable {
         candidates: trial.live.with_space(&trial.state),
         ..new_table("t", 4, 3)

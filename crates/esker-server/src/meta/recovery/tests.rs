@@ -49,10 +49,6 @@ fn lose(trial: &mut Trial, id: GroupId, replicas: &[(ReplicaId, NodeId)], left: 
     }
 }
 
-fn seconds(trial: &mut Trial, count: usize) {
-    (0..count).for_each(|_| trial.hear());
-}
-
 fn waits(trial: &Trial, id: GroupId) -> String {
     match verdict(&trial.state, &trial.live, id) {
         Verdict::Waits(why) => why,
@@ -112,9 +108,9 @@ fn a_group_goes_on_with_the_replica_that_is_left() {
     let (mut trial, id, replicas) = partition();
     assert_eq!(verdict(&trial.state, &trial.live, id), Verdict::Led);
     lose(&mut trial, id, &replicas, 1);
-    seconds(&mut trial, 6);
+    trial.seconds(6);
     assert!(waits(&trial, id).contains("may be on its way"));
-    seconds(&mut trial, 4);
+    trial.seconds(4);
     let recover = lost(&trial, id);
     assert_eq!((recover.base, recover.node), replicas[0]);
     // Another leader of meta has heard nobody yet, and then not the silence.
@@ -139,23 +135,23 @@ fn a_group_goes_on_with_the_replica_that_is_left() {
 fn who_has_a_majority_or_a_leader_is_not_given_up() {
     let (mut trial, id, replicas) = partition();
     lose(&mut trial, id, &replicas, 2);
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     assert!(waits(&trial, id).contains("elect by themselves"));
     // One of them stands still for want of room: it may go on later.
     let stall = Some("its disk is full".to_owned());
     trial.replica(replicas[1].1, id).expect("it is there").stall = stall;
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(waits(&trial, id).contains("elect by themselves"));
     // One has a leader that meta does not hear.
     trial
         .replica(replicas[0].1, id)
         .expect("it is there")
         .leaderless = None;
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(waits(&trial, id).contains("has not said that nobody leads"));
     let (mut trial, id, replicas) = partition();
     lose(&mut trial, id, &replicas, 0);
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     assert!(waits(&trial, id).contains("no sound replica"));
     let meta = verdict(&trial.state, &trial.live, META);
     assert!(matches!(meta, Verdict::Waits(_)));
@@ -199,17 +195,17 @@ fn the_longest_log_of_the_newest_members_goes_on() {
         last: 41,
         configuration: older.clone(),
     });
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     // Two of four are no majority. The first one's configuration is older, and its log is longer.
     assert_eq!(lost(&trial, id).base, replicas[0].0);
     // Who has most is waited for, and nobody else takes its place.
     let stall = Some("its disk is full".to_owned());
     trial.replica(replicas[0].1, id).expect("it is there").stall = stall;
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(waits(&trial, id).contains("its disk is full"));
     let first = trial.replica(replicas[0].1, id).expect("it is there");
     first.damage = Some("a bit".to_owned());
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(lost(&trial, id).base, fourth.0);
 }
 
@@ -220,7 +216,7 @@ fn one_report_without_a_replica_is_no_loss() {
     trial
         .reports
         .insert(replicas[1].1, crate::meta::trial::report(replicas[1].1.0));
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     assert!(matches!(
         verdict(&trial.state, &trial.live, id),
         Verdict::Lost(..)
@@ -233,14 +229,14 @@ fn one_report_without_a_replica_is_no_loss() {
         last: 9,
         configuration: members,
     });
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(waits(&trial, id).contains("elect by themselves"));
     trial
         .reports
         .insert(replicas[1].1, crate::meta::trial::report(replicas[1].1.0));
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(waits(&trial, id).contains("has not said yet what became"));
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(lost(&trial, id).base, replicas[0].0);
 }
 
@@ -254,7 +250,7 @@ fn accepted() -> (Trial, GroupId, Vec<(ReplicaId, NodeId)>) {
 /// Of a partition the first replica alone is left, and goes on.
 fn accept_loss(trial: &mut Trial, id: GroupId, replicas: &[(ReplicaId, NodeId)]) {
     lose(trial, id, replicas, 1);
-    seconds(trial, 12);
+    trial.seconds(12);
     let recover = lost(trial, id);
     trial.done(Deed::Recover { recover });
 }
@@ -263,7 +259,7 @@ fn accept_loss(trial: &mut Trial, id: GroupId, replicas: &[(ReplicaId, NodeId)])
 fn the_entry_is_of_what_was_decided() {
     let (mut trial, id, replicas) = partition();
     lose(&mut trial, id, &replicas, 1);
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     let recover = lost(&trial, id);
     let other = |change: fn(&mut Recover)| {
         let mut other = recover.clone();
@@ -336,16 +332,16 @@ fn the_base_is_told_until_an_entry_says_that_it_has_gone_on() {
     // Its disk has no room: it is no use to wait for it.
     let one = trial.replica(node, id).expect("it is there");
     one.stall = Some("the disk is full".to_owned());
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(waits(&trial, id).ends_with("and does not for now: the disk is full"));
     // It leads, and no entry of its own says yet who the members are; or others lead it.
     let one = trial.replica(node, id).expect("it is there");
     (one.role, one.leaderless, one.stall) = (Role::Follower, None, None);
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(told_to(&trial, node), [recover]);
     assert!(far(&trial).contains("another one leads it still"));
     leads_alone(&mut trial, id, (base, node));
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(told_to(&trial, node), []);
     let mut notices = Notices::default();
     let said = notices.look(&trial.state, &trial.live);
@@ -362,7 +358,7 @@ fn the_base_is_told_until_an_entry_says_that_it_has_gone_on() {
     assert_eq!(verdict(&trial.state, &trial.live, id), Verdict::Led);
     // Restarted it is told nothing, and is the one.
     leaderless_alone(&mut trial, id, (base, node));
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(told_to(&trial, node), []);
 }
 
@@ -387,10 +383,10 @@ fn a_lost_replica_goes_once_another_one_has_led_without_it() {
     let (base, node) = replicas[0];
     let back = replicas[1];
     comes_back(&mut trial, id, back);
-    seconds(&mut trial, 2);
+    trial.seconds(2);
     assert_eq!(told_to(&trial, back.1), [], "the base has not led");
     leads_alone(&mut trial, id, (base, node));
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(told_to(&trial, back.1), [], "and no entry says so");
     let groups = vec![(id, base)];
     trial.done(Deed::NoteRecovered { groups });
@@ -401,14 +397,14 @@ fn a_lost_replica_goes_once_another_one_has_led_without_it() {
     assert_eq!(told_to(&trial, back.1), std::slice::from_ref(&fence));
     // The base does not go on: the lost one may be the last copy that does.
     trial.replica(node, id).expect("it is there").stall = Some("a full disk".to_owned());
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(told_to(&trial, back.1), []);
     let one = trial.replica(node, id).expect("it is there");
     one.stall = None;
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(told_to(&trial, back.1), [fence]);
     leaderless_alone(&mut trial, id, (base, node));
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(told_to(&trial, back.1), [], "nobody leads");
 }
 
@@ -428,12 +424,12 @@ fn the_word_of_who_was_lost_and_what_was_known_before_is_over() {
         .collect();
     let order = [left[0], left[1], (known.leader, known.node)];
     lose(&mut trial, id, &order, 1);
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     let recover = lost(&trial, id);
     assert_eq!((recover.base, recover.node), left[0]);
     trial.done(Deed::Recover { recover });
     leads_alone(&mut trial, id, left[0]);
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     let led = trial.live.led_group(id).expect("the base leads");
     assert_eq!((led.leader, led.configuration.version), (left[0].0, 20));
     // The dead leader is not dead, and says so.
@@ -441,7 +437,7 @@ fn the_word_of_who_was_lost_and_what_was_known_before_is_over() {
     let dead = trial.replica(known.node, id).expect("it was put");
     (dead.role, dead.term) = (Role::Leader, 1 << 40);
     dead.configuration = Some(known.configuration);
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     let led = trial.live.led_group(id).expect("the base leads");
     assert_eq!(led.leader, left[0].0);
 }
@@ -455,7 +451,7 @@ fn who_asks_is_freed_but_for_groups_that_go_on_without_it() {
     assert_eq!(free(&trial, node), None, "it does not ask");
     trial.reports.get_mut(&node).expect("a node").asks = 3;
     assert_eq!(free(&trial, node), None, "that report was not taken");
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     let but = |asked, held: &[GroupId]| {
         Some(Directive::Free {
             asked,
@@ -468,7 +464,7 @@ fn who_asks_is_freed_but_for_groups_that_go_on_without_it() {
         "it is told to go on first"
     );
     comes_back(&mut trial, id, replicas[1]);
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert_eq!(free(&trial, replicas[1].1), but(7, &[id]));
     leads_alone(&mut trial, id, (base, node));
     let groups = vec![(id, base)];
@@ -494,7 +490,7 @@ fn one_that_was_to_go_on_and_is_gone_is_given_up_for_another() {
         .reports
         .insert(replicas[1].1, kept[&replicas[1].1].clone());
     leaderless(&mut trial, id, replicas[1].1, (5, 8));
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     let recover = lost(&trial, id);
     assert_eq!((recover.base, recover.node), replicas[1]);
     trial.done(Deed::Recover { recover });
@@ -507,7 +503,7 @@ fn one_that_was_to_go_on_and_is_gone_is_given_up_for_another() {
     comes_back(&mut trial, id, replicas[0]);
     leaderless_with(&mut trial, id, replicas[0]);
     trial.reports.remove(&replicas[1].1);
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     assert!(waits(&trial, id).contains("no sound replica"));
 }
 
@@ -523,7 +519,7 @@ fn those_that_were_given_up_and_are_back_elect_nobody_by_themselves() {
         trial.reports.insert(node, kept[&node].clone());
         leaderless(&mut trial, id, node, (5, last));
     }
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     let recover = lost(&trial, id);
     assert_eq!((recover.base, recover.node), replicas[2]);
 }
@@ -570,7 +566,7 @@ fn a_base_that_has_gone_on_and_starts_again_is_freed_though_no_entry_of_meta_say
         let report = trial.reports.get_mut(&node).expect("a node");
         (report.incarnation, report.asks) = (2, 4);
     }
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(!trial.state.recoveries[&id].is_done);
     // It would refuse to go on alone, for it is not alone; so it must not wait for that.
     for node in [node, there] {
@@ -595,7 +591,7 @@ fn a_group_has_gone_on_whoever_leads_those_that_the_base_has_added() {
     let fourth = trial.replica(there, id).expect("it was put");
     (fourth.role, fourth.term, fourth.applied) = (Role::Leader, 1 << 21, 25);
     fourth.configuration = Some(members);
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     let noted = recovered(&trial.state, &trial.live).expect("it has gone on");
     trial.done(noted);
     assert!(trial.state.recoveries[&id].is_done);
@@ -730,14 +726,14 @@ fn an_empty_voter_does_not_pass_for_what_is_left_of_a_table() {
     trial.hear();
     assert!(is_made(&trial), "all nodes are there, and have nothing");
     let gone = trial.reports.remove(&nodes[0]).expect("a node");
-    seconds(&mut trial, 6);
+    trial.seconds(6);
     assert!(!is_made(&trial));
     trial.reports.insert(nodes[0], gone);
     trial.put(nodes[0], id, ReplicaId(1), None);
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(is_made(&trial), "it has begun, and has nothing either");
     trial.replica(nodes[0], id).expect("it was put").applied = 2;
-    seconds(&mut trial, 1);
+    trial.seconds(1);
     assert!(!is_made(&trial));
 }
 
@@ -756,9 +752,9 @@ fn a_node_that_is_in_no_list_and_runs_is_not_lost() {
         ..Configuration::first(90, &members)
     };
     trial.reports.insert(unlisted, report(unlisted.0));
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     assert!(waits(&trial, id).contains("node 6, which is in no list, and runs"));
     trial.reports.remove(&unlisted);
-    seconds(&mut trial, 12);
+    trial.seconds(12);
     assert_eq!(lost(&trial, id).base, replicas[0].0);
 }
