@@ -346,7 +346,8 @@ impl Group {
             term.and_then(|term| Some((self.leases.held(term, clock)?, term)))
             && self.reads.are_queued()
         {
-            self.reads.settle(self.raw.raft.raft_log.committed);
+            let committed = self.raw.raft.raft_log.committed;
+            self.reads.settle(self.now, committed);
             if self.leases.is_ageing(lease, clock) && self.leases.are_used(term) {
                 self.reads.want_round();
             }
@@ -358,7 +359,7 @@ impl Group {
     }
 
     fn confirm_reads(&mut self, name: &[u8], index: u64, clock: Duration) {
-        let begun = self.reads.confirmed(name, index);
+        let begun = self.reads.confirmed(self.now, name, index);
         if let (Some(begun), Some(term)) = (begun, self.leading_term()) {
             self.leases.confirmed(begun, (term, index), clock);
         }

@@ -6,6 +6,8 @@
 //! while. Each round has a name that was never used before: replica, the replica's incarnation,
 //! number. An answer that was meant for a replica before its restart would otherwise be taken for
 //! one of now.
+//! Reads that are confirmed wait as long at most: a state machine whose disk is full may never go
+//! on, and whoever leads by then can serve them.
 //!
 //! Never the lease-based kind of `raft` (trap 4: a leader that is cut off outlives the next one by
 //! up to an election timeout). Leases of our own are what rounds bring (`lease.rs`): while there is
@@ -27,7 +29,7 @@ pub(crate) struct Reads {
     is_round_wanted: bool,
     rounds: BTreeMap<u64, Round>,
     /// Those confirmed, by the index that must be applied first.
-    confirmed: BTreeMap<u64, Vec<Token>>,
+    confirmed: BTreeMap<u64, Confirmed>,
     count: usize,
 }
 
@@ -39,7 +41,14 @@ struct Round {
     asked: u64,
 }
 
-/// How long a round waits, in ticks.
+/// Reads that wait for nothing but what is to be applied, and since when the first one does.
+#[derive(Debug)]
+struct Confirmed {
+    tokens: Vec<Token>,
+    since: u64,
+}
+
+/// How long a round waits, in ticks, and how long what it has confirmed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) retry_ticks: u64,
@@ -91,11 +100,21 @@ impl Reads {
     }
 
     /// Reads that wait for a round see everything up to `index` without one.
-    pub(crate) fn settle(&mut self, index: u64) {
+    pub(crate) fn settle(&mut self, now: u64, index: u64) {
         let tokens = std::mem::take(&mut self.queued);
-        if !tokens.is_empty() {
-            self.confirmed.entry(index).or_default().extend(tokens);
+        self.confirm(now, index, tokens);
+    }
+
+    fn confirm(&mut self, now: u64, index: u64, tokens: Vec<Token>) {
+        if tokens.is_empty() {
+            return;
         }
+        let new = || Confirmed {
+            tokens: Vec::new(),
+            since: now,
+        };
+        let confirmed = self.confirmed.entry(index).or_insert_with(new);
+        confirmed.tokens.extend(tokens);
     }
 
     /// Begins one round for all that wait for one. Returns its name.
@@ -121,7 +140,8 @@ impl Reads {
         Some(self.name(number))
     }
 
-    /// The rounds to send again, and the reads that have waited for too long.
+    /// The rounds to send again, and the reads that have waited for too long: also those that are
+    /// confirmed, where the state machine does not go on. Another replica may serve them.
     pub(crate) fn tick(&mut self, now: u64, patience: Patience) -> (Vec<Vec<u8>>, Vec<Token>) {
         let mut names = Vec::new();
         let mut failed = Vec::new();
@@ -129,6 +149,13 @@ impl Reads {
             let is_late = now - round.begun > patience.ticks_max;
             if is_late {
                 failed.append(&mut round.tokens);
+            }
+            !is_late
+        });
+        self.confirmed.retain(|_, confirmed| {
+            let is_late = now - confirmed.since > patience.ticks_max;
+            if is_late {
+                failed.append(&mut confirmed.tokens);
             }
             !is_late
         });
@@ -147,7 +174,7 @@ impl Reads {
 
     /// `raft` answers the round of that name: reads of it see everything up to `index`. Returns
     /// when it was begun.
-    pub(crate) fn confirmed(&mut self, name: &[u8], index: u64) -> Option<Begun> {
+    pub(crate) fn confirmed(&mut self, now: u64, name: &[u8], index: u64) -> Option<Begun> {
         let number = self
             .rounds
             .keys()
@@ -155,10 +182,7 @@ impl Reads {
             .find(|&number| self.name(number) == name);
         // A round is answered twice when it was sent again.
         let round = self.rounds.remove(&number?)?;
-        if !round.tokens.is_empty() {
-            let confirmed = self.confirmed.entry(index).or_default();
-            confirmed.extend(round.tokens);
-        }
+        self.confirm(now, index, round.tokens);
         Some(round.clock)
     }
 
@@ -170,7 +194,8 @@ impl Reads {
                 break;
             }
             let index = *first.key();
-            served.extend(first.remove().into_iter().map(|token| (token, index)));
+            let tokens = first.remove().tokens.into_iter();
+            served.extend(tokens.map(|token| (token, index)));
         }
         self.count -= served.len();
         served
@@ -184,7 +209,8 @@ impl Reads {
                 .into_values()
                 .flat_map(|round| round.tokens),
         );
-        all.extend(std::mem::take(&mut self.confirmed).into_values().flatten());
+        let confirmed = std::mem::take(&mut self.confirmed).into_values();
+        all.extend(confirmed.flat_map(|confirmed| confirmed.tokens));
         self.count = 0;
         all
     }

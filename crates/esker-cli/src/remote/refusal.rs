@@ -14,10 +14,15 @@ pub fn write_failure(doing: &str, error: &ClientError) -> Failure {
     }
 }
 
-/// The failure of a change of tables. A meta server that refuses one has not begun it.
+/// The failure of a change of tables. A meta server that refuses one has not begun it, unless it
+/// says that it does not know.
 pub fn change_failure(doing: &str, error: &ClientError) -> Failure {
     match error {
-        ClientError::Refused(_) | ClientError::Explained(..) => failure(doing, error),
+        ClientError::Refused(name) | ClientError::Explained(name, _)
+            if name.code() != ErrorCode::Timeout =>
+        {
+            failure(doing, error)
+        }
         error => write_failure(doing, error),
     }
 }
@@ -84,6 +89,7 @@ fn of_refusal(name: &ErrorName) -> Option<&'static str> {
         ErrorCode::ServiceNotActive | ErrorCode::UnderRecovery => {
             "it is starting: try again a little later"
         }
+        ErrorCode::Timeout => "nobody there knows whether it was done, or will be: look, to know",
         ErrorCode::StateFreezed => "an administrator has frozen the cluster",
         ErrorCode::BusyCreating | ErrorCode::BusyDropping => {
             "the table is being made or dropped: try again a little later"

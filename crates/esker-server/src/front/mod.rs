@@ -10,7 +10,7 @@
 //!
 //! Law: everything that a stranger can make grow has a bound; a bound that is reached is a typed
 //! refusal, a pause in reading, or a close that is counted and logged. What nobody knows the
-//! outcome of is not answered.
+//! outcome of is never refused as undone.
 //!
 //! Not here: what a call means, and who leads the partition.
 

@@ -6,9 +6,10 @@ use esker_raft::{
 };
 
 use crate::node::ask::{Entry, EntryTimes, Work};
-use crate::node::consensus::{Consensus, Waiting};
+use crate::node::consensus::Consensus;
+use crate::node::limits::UNSURE_MAX;
 use crate::node::request::{Now, Reply, RequestId};
-use crate::node::seat::Lead;
+use crate::node::seat::{Lead, Waiting};
 use crate::node::turn::{Cleared, NodeEvent};
 
 impl Consensus {
@@ -76,10 +77,10 @@ impl Consensus {
                 committed: now.monotonic,
             };
             let requests = match committed.token.and_then(|it| self.waiting.remove(&it)) {
-                Some(Waiting::Writes(requests, write_bytes, proposed)) => {
-                    self.waiting_bytes -= write_bytes;
-                    times.proposed = proposed;
-                    requests
+                Some(Waiting::Writes(writes)) => {
+                    self.waiting_bytes -= writes.bytes;
+                    times.proposed = writes.time;
+                    writes.requests
                 }
                 Some(Waiting::Change(request) | Waiting::Read(request)) => vec![request],
                 None => Vec::new(),
@@ -171,14 +172,33 @@ impl Consensus {
             Outcome::Unknown => Reply::Unknown,
         };
         match self.waiting.remove(&token) {
-            Some(Waiting::Writes(requests, write_bytes, _)) => {
-                self.waiting_bytes -= write_bytes;
-                for request in requests {
+            Some(Waiting::Writes(writes)) => {
+                self.waiting_bytes -= writes.bytes;
+                for request in writes.requests {
                     self.reply(request, reply.clone());
                 }
             }
             Some(Waiting::Change(request) | Waiting::Read(request)) => self.reply(request, reply),
             None => {}
+        }
+    }
+
+    /// Writes that this node has proposed and of which it cannot say what became: another one leads
+    /// by now, or nobody does, and whoever could tell may be away for days.
+    pub(crate) fn let_go_of_unsure(&mut self, now: Now) {
+        let is_led_here = |group: GroupId| {
+            let seat = self.seats.get(&group);
+            seat.is_some_and(|seat| seat.lead == Lead::Here)
+        };
+        let is_unsure = |waiting: &Waiting| match waiting {
+            Waiting::Writes(writes) => {
+                writes.time + UNSURE_MAX <= now.monotonic && !is_led_here(writes.group)
+            }
+            Waiting::Change(_) | Waiting::Read(_) => false,
+        };
+        let unsure = self.waiting.iter().filter(|row| is_unsure(row.1));
+        for token in unsure.map(|row| *row.0).collect::<Vec<_>>() {
+            self.give_up(token, Outcome::Unknown);
         }
     }
 

@@ -16,7 +16,7 @@ use crate::node::absorb::entry_bytes;
 use crate::node::ask::{Ask, Entry, EntryTimes, Work};
 use crate::node::images::Images;
 use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
-use crate::node::limits::ENTRIES_AT_ONCE;
+use crate::node::limits::{ENTRIES_AT_ONCE, STALLED_TICKS_MAX};
 use crate::node::replicas::Replicas;
 use crate::node::request::{Answer, Reply, RequestId};
 use crate::node::stall;
@@ -76,6 +76,8 @@ pub(crate) struct Machinery {
     pub(crate) queue: VecDeque<Entry>,
     is_ready: bool,
     is_parked: bool,
+    /// For how long it has stood still.
+    stalled_ticks: u32,
 }
 
 /// The replicas of a node. One thread calls it.
@@ -189,7 +191,23 @@ impl Applying {
         if self.unreadable.swap(false, Ordering::SeqCst) {
             self.retire_unreadable();
         }
+        self.answer_stalled();
         self.retry_parked();
+    }
+
+    // What is committed is done once there is room, which may be never. Who waits for it hears that
+    // nobody knows, whether or not another node leads by then.
+    fn answer_stalled(&mut self) {
+        let machines = self.machines.values_mut();
+        for machine in machines.filter(|machine| machine.view.is_stalled()) {
+            machine.stalled_ticks = machine.stalled_ticks.saturating_add(1);
+            if machine.stalled_ticks > STALLED_TICKS_MAX {
+                let entries = machine.queue.iter_mut();
+                let requests = entries.flat_map(|entry| std::mem::take(&mut entry.requests));
+                let unknown = requests.map(|it| (it, Reply::Unknown));
+                self.out.replies.extend(unknown);
+            }
+        }
     }
 
     fn retire_unreadable(&mut self) {
@@ -243,6 +261,7 @@ impl Applying {
             queue: VecDeque::new(),
             is_ready: false,
             is_parked: false,
+            stalled_ticks: 0,
         };
         self.machines.insert(member.group, machinery);
         Ok(())
@@ -337,6 +356,7 @@ impl Applying {
                     machine.view.set_applied(entry.committed.index, clock_us);
                     if machine.view.is_stalled() {
                         machine.view.set_stall(None);
+                        machine.stalled_ticks = 0;
                     }
                     let replies = &mut self.out.replies;
                     self.out.times.push((replies.len(), entry.times));

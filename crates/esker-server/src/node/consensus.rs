@@ -16,20 +16,11 @@ use crate::node::ask::{Ask, Begin, LogPressure, Work};
 use crate::node::limits::{HOLD_MAX, QUEUED_MAX, WAITING_BYTES_MAX};
 use crate::node::replicas::Replicas;
 use crate::node::request::{Answer, Now, Reply, RequestId};
-use crate::node::seat::{Content, Held, Lead, QueuedWrite, Seat, payloads};
+use crate::node::seat::{
+    Content, Held, Lead, ProposedWrites, QueuedWrite, Seat, Waiting, payloads,
+};
 use crate::node::turn::{NodeEvent, Turn};
 use crate::partition::command::Stamp;
-
-/// Who waits for what has a token.
-#[derive(Debug)]
-pub enum Waiting {
-    /// Writes, which are one entry; what they count for; and when they were proposed.
-    Writes(Vec<RequestId>, usize, Duration),
-    /// A change of the members.
-    Change(RequestId),
-    /// A read.
-    Read(RequestId),
-}
 
 /// The groups of a node. One thread calls it.
 pub struct Consensus {
@@ -172,6 +163,7 @@ impl Consensus {
         self.absorb(output, now);
         if is_tick {
             self.place_leaders(now);
+            self.let_go_of_unsure(now);
         }
         std::mem::take(&mut self.out)
     }
@@ -303,9 +295,13 @@ impl Consensus {
             let token = self.token();
             match self.shard.propose(group, token, payload.bytes.into()) {
                 Ok(()) => {
-                    let time = now.monotonic;
-                    let waiting = Waiting::Writes(payload.requests, payload.write_bytes, time);
-                    self.waiting.insert(token, waiting);
+                    let writes = ProposedWrites {
+                        group,
+                        requests: payload.requests,
+                        bytes: payload.write_bytes,
+                        time: now.monotonic,
+                    };
+                    self.waiting.insert(token, Waiting::Writes(writes));
                 }
                 Err(refusal) => {
                     self.waiting_bytes -= payload.write_bytes;

@@ -8,6 +8,14 @@ pub const COMMAND_BYTES_MAX: usize = 1 << 20;
 /// How long a request waits for a group that elects: a vote among nodes that are near takes less.
 pub const HOLD_MAX: Duration = Duration::from_millis(200);
 
+/// How long a write waits for its entry where its group is led elsewhere by now, or by nobody: what
+/// became of it may be known here in a moment, or once nodes are back that are away for days.
+pub const UNSURE_MAX: Duration = Duration::from_secs(10);
+
+/// Ticks for which a replica may stand still before those are answered who wait for what it is to
+/// apply: two rounds of those who hand over what does not go on.
+pub const STALLED_TICKS_MAX: u32 = 20;
+
 /// Requests of one group that wait to be proposed, or for a leader.
 pub const QUEUED_MAX: usize = 4096;
 

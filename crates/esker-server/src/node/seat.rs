@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use esker_raft::{Member, NodeId};
+use esker_raft::{GroupId, Member, NodeId};
 
 use crate::node::limits::COMMAND_BYTES_MAX;
 use crate::node::request::RequestId;
@@ -20,6 +20,30 @@ pub enum Lead {
     Leaving,
     /// Another one, on that node if it is known where.
     There(Option<NodeId>),
+}
+
+/// Who waits for what has a token.
+#[derive(Debug)]
+pub enum Waiting {
+    /// Writes.
+    Writes(ProposedWrites),
+    /// A change of the members.
+    Change(RequestId),
+    /// A read.
+    Read(RequestId),
+}
+
+/// Writes that are one entry.
+#[derive(Debug)]
+pub struct ProposedWrites {
+    /// Of which group.
+    pub group: GroupId,
+    /// Who asks, one for each write.
+    pub requests: Vec<RequestId>,
+    /// What they count for.
+    pub bytes: usize,
+    /// When they were proposed.
+    pub time: Duration,
 }
 
 /// A write that waits to be proposed.

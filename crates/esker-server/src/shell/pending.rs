@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker_rpc::error::ErrorCode;
+use esker_rpc::message::call::Access;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 
 use crate::node::{Answer, EntryTimes, Reply, RequestId};
@@ -112,7 +113,7 @@ impl Pending {
             match waiting {
                 Some(Waiting::Write(responder, trace)) => {
                     let is_done = matches!(reply, Reply::Done(_));
-                    responder.reply(to_client(reply));
+                    responder.reply(to_client(reply, trace.access));
                     if let (Some(applied), Some(times), true) = (applied, current, is_done)
                         && trace.is_slow(applied)
                     {
@@ -121,7 +122,9 @@ impl Pending {
                         self.slow.wrote(&trace, (times, applied), now);
                     }
                 }
-                Some(Waiting::Read(reading)) => reading.reply.reply(to_client(reply)),
+                Some(Waiting::Read(reading)) => {
+                    reading.reply.reply(to_client(reply, Access::Reads));
+                }
                 Some(Waiting::Brain) => self.inbox.tell(Told::Replied(request, reply)),
                 Some(Waiting::Nobody) | None => {}
             }
@@ -134,8 +137,8 @@ impl Pending {
     }
 }
 
-/// What a client is told. A refusal says that the call was surely not done.
-fn to_client(reply: Reply) -> reply::Reply<KeyAnswer> {
+/// What a client is told. A refusal says that the call was surely not done, or that nobody knows.
+fn to_client(reply: Reply, access: Access) -> reply::Reply<KeyAnswer> {
     match reply {
         Reply::Done(Answer::Key(answer)) => reply::Reply::Answer(answer),
         // The client asks meta anew, and tries there.
@@ -143,9 +146,8 @@ fn to_client(reply: Reply) -> reply::Reply<KeyAnswer> {
             reply::Reply::Refused(ErrorCode::InvalidState.into())
         }
         Reply::Busy => reply::Reply::Refused(ErrorCode::Busy.into()),
-        // The last three are of no call on keys.
-        Reply::Unknown | Reply::Refused(_) | Reply::Done(Answer::Meta(_) | Answer::Nothing) => {
-            reply::Reply::Unknown
-        }
+        Reply::Unknown => reply::Reply::unsure(access),
+        // These are of no call on keys.
+        Reply::Refused(_) | Reply::Done(Answer::Meta(_) | Answer::Nothing) => reply::Reply::Unknown,
     }
 }

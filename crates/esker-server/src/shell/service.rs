@@ -6,6 +6,7 @@ use std::time::Duration;
 use esker_raft::{GroupId, NodeId};
 use esker_rpc::codec::reply_reader::ReplyReader;
 use esker_rpc::error::{ErrorCode, ErrorName};
+use esker_rpc::message::call::Access;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall, TableDescription, TableStatus};
 use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
@@ -103,9 +104,8 @@ impl NodeService {
                 None => reply.reply(Reply::Unknown),
             },
             MetaTold::Refused(code, _) => reply.answer(admin::refused(&asked, code)),
-            MetaTold::Unknown | MetaTold::Directives(_) | MetaTold::Node(_) => {
-                reply.reply(Reply::Unknown);
-            }
+            MetaTold::Unknown => reply.answer(unsure(&asked)),
+            MetaTold::Directives(_) | MetaTold::Node(_) => reply.reply(Reply::Unknown),
         });
         self.inbox.tell(Told::Admin(call, back));
     }
@@ -352,9 +352,19 @@ fn forward_meta(
             forward_meta(&again, nodes, (call, arguments), reply);
         }
         Answer::Refused(error) => reply.answer(admin::refused(&call, error.code())),
-        Answer::Unknown => reply.reply(Reply::Unknown),
+        Answer::Unknown => reply.answer(unsure(&call)),
     });
     links.ask(node.0, &ask, PATIENCE, asker);
+}
+
+/// The answer to a call about tables of which nobody knows what came. Who only asks does so again,
+/// and elsewhere; whoever has changed something looks whether that is so.
+fn unsure(call: &MetaCall) -> MetaAnswer {
+    let code = match call.row().access {
+        Access::Reads => ErrorCode::ForwardToOthers,
+        Access::Writes | Access::Updates => ErrorCode::Timeout,
+    };
+    admin::refused(call, code)
 }
 
 /// What another node is answered for a client's call: the frame that the client would have got.

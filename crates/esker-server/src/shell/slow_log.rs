@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use esker_raft::GroupId;
 use esker_rpc::keys::split_raw_key;
+use esker_rpc::message::call::Access;
 use esker_rpc::message::data::KeyCall;
 
 use crate::front::{Caller, KeysCall};
@@ -35,6 +36,8 @@ pub(crate) struct Trace {
     pub(crate) limited: Duration,
     /// When it came to the leader's replica.
     pub(crate) submitted: Duration,
+    /// What it does to the table.
+    pub(crate) access: Access,
     caller: Caller,
     group: GroupId,
     name: &'static str,
@@ -93,6 +96,7 @@ impl Trace {
             begun: now.saturating_sub(call.received.elapsed()),
             limited,
             submitted: now,
+            access: call.call.row().access,
             caller: call.caller,
             group,
             name: call.call.row().name,

@@ -7,7 +7,7 @@ use esker_raft::GroupId;
 use esker_raft::NodeId;
 use esker_rpc::codec::thrift::{put_field, put_stop};
 use esker_rpc::error::ErrorCode;
-use esker_rpc::message::call::Access;
+use esker_rpc::message::call::{Access, Row};
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 use esker_rpc::message::meta::{MetaAnswer, MetaCall, QueryConfigRequest};
 
@@ -260,7 +260,7 @@ impl NodeService {
     }
 
     fn forward_keys(&self, node: NodeId, call: KeysCall, reply: Responder<KeyAnswer>) {
-        let name = call.call.row().name;
+        let Row { name, access, .. } = call.call.row();
         let ask = PeerAsk::Keys(ForwardedKeys {
             gpid: call.gpid,
             partition_hash: call.partition_hash,
@@ -278,7 +278,7 @@ impl NodeService {
             }
             Answer::Refused(error) => reply.refuse(error),
             Answer::NotLeader(_) => reply.refuse(ErrorCode::InvalidState),
-            Answer::Unknown => reply.reply(Reply::Unknown),
+            Answer::Unknown => reply.reply(Reply::unsure(access)),
         });
         self.links.ask(node.0, &ask, PATIENCE, asker);
     }

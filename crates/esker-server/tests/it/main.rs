@@ -18,6 +18,7 @@ mod busy_partition;
 mod net;
 mod cluster_brain;
 mod cluster_node;
+mod full_leader;
 mod image_crash;
 mod front;
 mod peers;

@@ -40,6 +40,22 @@ fn an_unknown_outcome_is_not_told_as_a_failure_to_write() {
         message.contains("may be there or not; read it"),
         "{message}"
     );
+    // Nor is one of which the server says that it does not know.
+    let unsure = ClientError::Refused(ErrorCode::Timeout.into());
+    for told in [
+        write_failure("cannot write", &unsure),
+        change_failure("cannot make it", &unsure),
+    ] {
+        let Failure::Told { message, code } = told else {
+            panic!("told");
+        };
+        assert_eq!(code, Code::Unknown);
+        assert!(message.ends_with("or will be: look, to know"), "{message}");
+    }
+    assert_eq!(
+        change_failure("cannot make it", &busy),
+        failure("cannot make it", &busy)
+    );
     assert!(!is_no_table(&ClientError::OutcomeUnknown));
     assert!(is_no_table(&ClientError::Refused(
         ErrorCode::ObjectNotFound.into()

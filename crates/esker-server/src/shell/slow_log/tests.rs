@@ -21,6 +21,7 @@ fn trace(key: &[u8]) -> Trace {
         begun: ms(1000),
         limited: ms(20),
         submitted: ms(1030),
+        access: Access::Reads,
         caller: Caller::Client(client),
         group: PartitionId {
             table: crate::meta::ids::TableId(7),
