@@ -1,12 +1,19 @@
 //! Whether what clients saw of one hash key could have happened one call after another.
 //!
-//! The search of Wing and Gong with the memory of Lowe: calls are taken in any order in which none
-//! is before one that had ended when it began, and what was tried is not tried again.
+//! The just-in-time linearization of Lowe: all states that there may be are carried from answer to
+//! answer, and a call is done when it has to be and not before. What a call of unknown outcome makes
+//! of them is forgotten once it makes no difference, so that a history is as hard as what is under
+//! way at one time, and not as it is long. Searched depth first, with a memory of what was tried,
+//! one history in four of a busy machine was given up.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, VecDeque};
 
-/// Calls looked at before a history is given up as too hard.
-const STEPS_MAX: usize = 3_000_000;
+/// States looked at before a history is given up as too hard.
+const STEPS_MAX: usize = 1_000_000;
+
+/// Calls of unknown outcome of one history, and others under way at a time: each is a bit.
+const LOST_MAX: usize = 128;
+const UNDER_WAY_MAX: usize = 64;
 
 /// A value, and the second at which it ends, 0 for never. What is not there is the value 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -147,137 +154,178 @@ pub fn after(row: Row, call: &Call, now: u32) -> Option<Row> {
     (unknown || fits).then_some(next)
 }
 
-/// A place in the list of moments: where a call begins, or where it ends.
-#[derive(Clone, Copy)]
-struct Moment {
-    call: usize,
-    is_end: bool,
+/// What may be behind a moment: the row, and which calls have made it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct State {
+    row: Row,
+    /// Of the calls under way those that are done, by their places.
+    done: u64,
+    /// Of the calls of unknown outcome those that are done, by their numbers.
+    used: u128,
 }
 
+/// The states of a moment. Of two that differ only in which calls of unknown outcome are done, one
+/// that has done no others than the second is as good in all that comes: such calls are owed to
+/// nobody. Only it is kept.
+#[derive(Default)]
+struct Front(HashMap<(Row, u64), Vec<u128>>);
+
+impl Front {
+    /// Whether it says more than what was there.
+    fn insert(&mut self, state: State) -> bool {
+        let used = self.0.entry((state.row, state.done)).or_default();
+        if used.iter().any(|one| one & !state.used == 0) {
+            return false;
+        }
+        used.retain(|one| state.used & !one != 0);
+        used.push(state.used);
+        true
+    }
+
+    fn has(&self, state: &State) -> bool {
+        let used = self.0.get(&(state.row, state.done));
+        used.is_some_and(|used| used.contains(&state.used))
+    }
+
+    fn states(&self) -> impl Iterator<Item = State> {
+        let rows = self.0.iter();
+        rows.flat_map(|(&(row, done), used)| {
+            used.iter().map(move |&used| State { row, done, used })
+        })
+    }
+}
+
+/// A call of unknown outcome that has begun, and those before it that are the same in all.
+struct Lost<'a> {
+    call: &'a Call,
+    same: u128,
+}
+
+#[derive(Default)]
 struct Search<'a> {
-    calls: &'a [Call],
-    moments: Vec<Moment>,
-    /// Of each moment, and of the head in place 0, which come before and after; the ends of calls
-    /// by their numbers.
-    next: Vec<usize>,
-    before: Vec<usize>,
-    end_of: Vec<usize>,
-    left: usize,
+    front: Front,
+    /// Known calls under way. A place that is free again is given away again.
+    under_way: Vec<Option<&'a Call>>,
+    lost: Vec<Lost<'a>>,
+    steps: usize,
 }
 
 impl<'a> Search<'a> {
-    fn new(calls: &'a [Call]) -> Search<'a> {
-        let mut order: Vec<(u64, bool, usize)> = Vec::new();
-        for (number, call) in calls.iter().enumerate() {
-            order.push((call.began, false, number));
-            if call.saw != Saw::Nothing {
-                order.push((call.ended, true, number));
-            }
+    fn begin(&mut self, call: &'a Call) -> Result<(), Verdict> {
+        if call.saw == Saw::Nothing {
+            let same =
+                self.lost.iter().enumerate().filter(|(_, other)| {
+                    other.call.deed == call.deed && other.call.now == call.now
+                });
+            let same = same.map(|(at, _)| 1 << at).sum();
+            self.lost.push(Lost { call, same });
+            let fits = self.lost.len() <= LOST_MAX;
+            return fits.then_some(()).ok_or(Verdict::TooHard);
         }
-        // Of one moment beginnings come first: such calls overlap.
-        order.sort_unstable();
-        let moments: Vec<Moment> = order
-            .iter()
-            .map(|row| Moment {
-                call: row.2,
-                is_end: row.1,
-            })
-            .collect();
-        let count = moments.len();
-        let mut end_of = vec![0; calls.len()];
-        for (at, moment) in moments.iter().enumerate().filter(|row| row.1.is_end) {
-            end_of[moment.call] = at + 1;
+        match self.under_way.iter_mut().find(|place| place.is_none()) {
+            Some(place) => *place = Some(call),
+            None => self.under_way.push(Some(call)),
         }
-        Search {
-            calls,
-            next: (1..=count + 1).collect(),
-            before: (0..=count + 1)
-                .map(|at: usize| at.saturating_sub(1))
-                .collect(),
-            left: moments.iter().filter(|moment| moment.is_end).count(),
-            end_of,
-            moments,
-        }
+        let fits = self.under_way.len() <= UNDER_WAY_MAX;
+        fits.then_some(()).ok_or(Verdict::TooHard)
     }
 
-    fn take_out(&mut self, at: usize) {
-        let (before, next) = (self.before[at], self.next[at]);
-        self.next[before] = next;
-        self.before[next] = before;
-    }
-
-    fn put_back(&mut self, at: usize) {
-        let (before, next) = (self.before[at], self.next[at]);
-        self.next[before] = at;
-        self.before[next] = at;
-    }
-
-    fn run(&mut self) -> Verdict {
-        let mut row = Row::default();
-        let mut done = vec![0_u64; self.calls.len().div_ceil(64)];
-        let mut tried: HashSet<(Vec<u64>, Row)> = HashSet::new();
-        let mut stack: Vec<(usize, usize, Row)> = Vec::new();
-        let (mut at, mut second) = (self.next[0], 0);
-        let mut steps = 0;
-        while self.left > 0 {
-            steps += 1;
-            if steps > STEPS_MAX {
-                return Verdict::TooHard;
-            }
-            let moment = self.moments[at - 1];
-            let number = moment.call;
-            let (word, bit) = (number / 64, 1 << (number % 64));
-            if moment.is_end {
-                // It ended, and is in no place that was tried: take back the last one.
-                let Some((last, tried_second, before)) = stack.pop() else {
-                    return Verdict::Broken;
-                };
-                let call = self.moments[last - 1].call;
-                done[call / 64] &= !(1 << (call % 64));
-                row = before;
-                if self.end_of[call] > 0 {
-                    self.put_back(self.end_of[call]);
-                    self.left += 1;
-                }
-                self.put_back(last);
-                (at, second) = self.step_on(last, tried_second);
+    // Only now it has to be done, and what is to be done before it: whatever else may be done by
+    // now may be done later as well.
+    fn end(&mut self, call: &Call) -> Result<(), Verdict> {
+        let mut places = self.under_way.iter();
+        let is_it = |place: &Option<&Call>| place.is_some_and(|it| std::ptr::eq(it, call));
+        let at = places.position(is_it).expect("it has begun");
+        let mut behind = Front::default();
+        let mut before = std::mem::take(&mut self.front);
+        let mut left: VecDeque<State> = before.states().collect();
+        while let Some(mut state) = left.pop_front() {
+            if state.done >> at & 1 == 1 {
+                state.done &= !(1 << at);
+                behind.insert(state);
                 continue;
             }
-            let call = &self.calls[number];
-            let next = after(row, call, call.now.unwrap_or(SECONDS[second]));
-            if let Some(next) = next {
-                done[word] |= bit;
-                if tried.insert((done.clone(), next)) {
-                    stack.push((at, second, row));
-                    row = next;
-                    self.take_out(at);
-                    if self.end_of[number] > 0 {
-                        self.take_out(self.end_of[number]);
-                        self.left -= 1;
-                    }
-                    (at, second) = (self.next[0], 0);
-                    continue;
-                }
-                done[word] &= !bit;
+            // A better one may have come since.
+            if !before.has(&state) {
+                continue;
             }
-            (at, second) = self.step_on(at, second);
+            self.steps += 1;
+            if self.steps > STEPS_MAX {
+                return Err(Verdict::TooHard);
+            }
+            for next in self.ways_on(state) {
+                if before.insert(next) {
+                    left.push_back(next);
+                }
+            }
         }
-        Verdict::Linear
+        self.under_way[at] = None;
+        self.front = behind;
+        match self.front.0.is_empty() {
+            true => Err(Verdict::Broken),
+            false => Ok(()),
+        }
     }
 
-    // What is tried behind a call: another second, or the next one.
-    fn step_on(&self, at: usize, second: usize) -> (usize, usize) {
-        let call = &self.calls[self.moments[at - 1].call];
-        match call.now.is_none() && second + 1 < SECONDS.len() {
-            true => (at, second + 1),
-            false => (self.next[at], 0),
+    // What one more call makes of it.
+    fn ways_on(&self, state: State) -> impl Iterator<Item = State> {
+        let places = self.under_way.iter().enumerate();
+        let is_left = move |(at, place): (usize, &Option<&'a Call>)| {
+            place
+                .filter(|_| state.done >> at & 1 == 0)
+                .map(|it| (at, it))
+        };
+        let known = places.filter_map(is_left).flat_map(move |(at, call)| {
+            let done = state.done | 1 << at;
+            rows(state.row, call).map(move |row| State { row, done, ..state })
+        });
+        // Of equal ones the first is taken first.
+        let is_next = move |(at, lost): &(usize, &Lost<'_>)| {
+            state.used >> at & 1 == 0 && lost.same & !state.used == 0
+        };
+        let lost = self.lost.iter().enumerate().filter(is_next);
+        let lost = lost.flat_map(move |(at, lost)| {
+            let used = state.used | 1 << at;
+            rows(state.row, lost.call).map(move |row| State { row, used, ..state })
+        });
+        known.chain(lost)
+    }
+}
+
+/// The rows that may be behind a call.
+fn rows(row: Row, call: &Call) -> impl Iterator<Item = Row> {
+    let seconds = match call.now {
+        Some(now) => [Some(now), None],
+        None => SECONDS.map(Some),
+    };
+    let seconds = seconds.into_iter().flatten();
+    seconds.filter_map(move |now| after(row, call, now))
+}
+
+fn search(calls: &[Call]) -> Result<(), Verdict> {
+    let mut moments: Vec<(u64, bool, &Call)> = Vec::new();
+    for call in calls {
+        moments.push((call.began, false, call));
+        if call.saw != Saw::Nothing {
+            moments.push((call.ended, true, call));
         }
     }
+    // Of one moment beginnings come first: such calls overlap.
+    moments.sort_by_key(|moment| (moment.0, moment.1));
+    let mut search = Search::default();
+    search.front.insert(State::default());
+    for (_, is_end, call) in moments {
+        match is_end {
+            true => search.end(call)?,
+            false => search.begin(call)?,
+        }
+    }
+    Ok(())
 }
 
 /// Whether there is an order that explains all answers.
 pub fn check(calls: &[Call]) -> Verdict {
-    Search::new(calls).run()
+    search(calls).err().unwrap_or(Verdict::Linear)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The search for an order of calls against one that tries all of them, on histories from dice.
 //!
 //! Each history is of a run in which calls were done one after another, by rows of its own, so it
-//! has an order. Then one answer is another one, or a call is said to have ended earlier.
+//! has an order. Then one answer is another one, or a call is said to have ended earlier. Long ones,
+//! of a machine that has much to do, are judged as well, whatever was not answered in them.
 
 use std::collections::BTreeMap;
 
@@ -195,5 +196,111 @@ fn the_search_finds_what_trying_all_orders_finds() {
     assert!(
         linear > HISTORIES / 10 && broken > HISTORIES / 4,
         "{linear} {broken}"
+    );
+}
+
+/// Long histories, and the calls of one: as many as clients of real nodes make on one hash key.
+const LONG_HISTORIES: u64 = 40;
+const LONG: usize = 300;
+
+/// Clients of them, and calls of unknown outcome, which may be done at any time since.
+const CLIENTS: usize = 5;
+const LOST_MAX: usize = 12;
+
+/// A call on its way.
+struct Asked {
+    began: u64,
+    deed: Deed,
+    saw: Option<Saw>,
+}
+
+// What clients see of whom many writes are done late, or never, and never answered.
+fn draw_long_history(dice: &mut Random) -> Vec<Call> {
+    let (mut notes, mut calls) = (Notes::default(), Vec::new());
+    let mut asked: [Option<Asked>; CLIENTS] = std::array::from_fn(|_| None);
+    let mut lost: Vec<Deed> = Vec::new();
+    let (mut moment, mut lost_count, mut seen) = (0, 0, 0);
+    while calls.len() < LONG {
+        moment += 1;
+        if !lost.is_empty() && dice.one_in(30) {
+            let pick = dice.below(lost.len() as u64);
+            // What it would have said nobody hears.
+            let _ = notes.take(lost.remove(usize::try_from(pick).unwrap()), 0);
+        }
+        let at = usize::try_from(dice.below(CLIENTS as u64)).unwrap();
+        let call = |asked: &Asked, saw| Call {
+            began: asked.began,
+            ended: moment,
+            deed: asked.deed,
+            saw,
+            now: Some(0),
+        };
+        match asked[at].take() {
+            None => {
+                // None ends for a clock that stands at 0.
+                let deed = draw_deed(dice, 1000 + moment, seen);
+                let (began, saw) = (moment, None);
+                asked[at] = Some(Asked { began, deed, saw });
+            }
+            Some(one) if one.saw.is_none() => {
+                let is_lost = lost_count < LOST_MAX && !one.deed.is_read() && dice.one_in(12);
+                if is_lost {
+                    lost_count += 1;
+                    lost.push(one.deed);
+                    calls.push(call(&one, Saw::Nothing));
+                } else {
+                    let saw = Some(notes.take(one.deed, 0));
+                    asked[at] = Some(Asked { saw, ..one });
+                }
+            }
+            Some(one) => {
+                let saw = one.saw.unwrap_or(Saw::Nothing);
+                if let Saw::Register(value) | Saw::Both(value, _) = saw {
+                    seen = value;
+                }
+                calls.push(call(&one, saw));
+            }
+        }
+    }
+    // What is on its way may have been done.
+    let left = asked
+        .into_iter()
+        .flatten()
+        .filter(|one| !one.deed.is_read());
+    calls.extend(left.map(|one| Call {
+        began: one.began,
+        ended: moment,
+        deed: one.deed,
+        saw: Saw::Nothing,
+        now: Some(0),
+    }));
+    calls
+}
+
+// One answer of the last ones is another one, so that no order is to be found.
+fn spoil_the_end(calls: &mut [Call]) {
+    let answers = calls.iter_mut().rev().find_map(|call| match &mut call.saw {
+        Saw::Counter(count) | Saw::Both(_, count) => Some(count),
+        _ => None,
+    });
+    // No counter is ever that high.
+    *answers.unwrap() += 1_000_000;
+}
+
+#[test]
+fn no_history_is_too_hard_however_much_of_it_nobody_answered() {
+    let mut dice = Random::new(77);
+    let mut lost = 0;
+    for number in 0..LONG_HISTORIES {
+        let mut calls = draw_long_history(&mut dice);
+        lost += calls.iter().filter(|it| it.saw == Saw::Nothing).count();
+        assert_eq!(check(&calls), Verdict::Linear, "{number}: {calls:?}");
+        spoil_the_end(&mut calls);
+        assert_eq!(check(&calls), Verdict::Broken, "{number}: {calls:?}");
+    }
+    let histories = usize::try_from(LONG_HISTORIES).unwrap();
+    assert!(
+        lost > histories * LOST_MAX * 9 / 10,
+        "{lost} of unknown outcome"
     );
 }

@@ -73,7 +73,7 @@ fn storms(seeds: Range<u64>) {
     assert!(sum.images > 2 * count && sum.changes > 5 * count && sum.elections > 10 * count);
     assert!(sum.leased > count && sum.wipes > count / 20 && sum.compared > 50 * count);
     assert!(sum.made_anew > count / 20);
-    assert!(sum.too_hard * 100 <= count);
+    assert_eq!(sum.too_hard, 0, "histories too hard to judge");
 }
 
 fn violation_of(plan: Plan, report: &mut Option<Report>) -> Option<String> {
