@@ -40,6 +40,11 @@ impl World {
         if self.hits(plan.power_cut) {
             (0..self.places.len()).for_each(|at| self.crash(at));
         }
+        let is_behind_election = self.checks.elections > self.elections;
+        self.elections = self.checks.elections;
+        if is_behind_election && self.hits(plan.behind_election) {
+            (0..self.places.len()).for_each(|at| self.crash(at));
+        }
         if self.hits(plan.cut) {
             self.cut_links();
         }

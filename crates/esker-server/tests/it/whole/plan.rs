@@ -26,6 +26,8 @@ pub struct Plan {
     pub full: u64,
     /// Of the cluster.
     pub power_cut: u64,
+    /// Of the elections: a power cut in the tick behind it.
+    pub behind_election: u64,
     pub cut: u64,
     pub wipe: u64,
     pub administer: u64,
@@ -63,6 +65,7 @@ impl Plan {
             pause,
             full,
             power_cut,
+            behind_election: if seed % 4 == 3 { 8 } else { 0 },
             cut,
             wipe,
             administer,
@@ -77,6 +80,7 @@ impl Plan {
             pause: 0,
             full: 0,
             power_cut: 0,
+            behind_election: 0,
             cut: 0,
             wipe: 0,
             hand_over: 0,
@@ -97,11 +101,11 @@ impl Plan {
         };
         match planted {
             Planted::WipedComesBack => Plan { wipe: 30, ..plan },
-            // Where all begin anew at once nobody tells them of the terms that there were.
+            // Where all begin anew at once nobody tells them of a term of which no log has an entry.
             Planted::ForgetsTerms => Plan {
                 crash: 100,
                 cut: 40,
-                power_cut: 150,
+                behind_election: 4,
                 ..plan
             },
             _ => Plan {

@@ -11,7 +11,7 @@ use crate::whole::plan::Plan;
 use crate::whole::run::violation;
 
 /// Seeds within which a mistake must be found.
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 40;
 
 fn is_found(planted: Planted, symptoms: &[&str]) {
     let run = |seed| violation(Plan::with(planted, seed));

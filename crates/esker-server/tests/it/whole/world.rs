@@ -50,6 +50,8 @@ pub struct World {
     pub cut: BTreeSet<(NodeId, NodeId)>,
     pub clients: Clients,
     pub checks: Checks,
+    /// Elections that faults have heeded.
+    pub elections: u64,
     pub next_nonce: u64,
     pub has_dropped: bool,
     pub wipes: u64,
@@ -97,6 +99,7 @@ impl World {
             cut: BTreeSet::new(),
             clients: Clients::default(),
             checks: Checks::default(),
+            elections: 0,
             next_nonce: 2000,
             has_dropped: false,
             wipes: 0,
