@@ -19,6 +19,7 @@ pub mod wholeness;
 pub mod run;
 mod storms;
 mod clocks;
+mod failover;
 mod planted;
 pub mod recovering;
 mod recovering_again;
