@@ -65,8 +65,8 @@ impl Keyspace {
     /// level 0, an end of a range lies in at most one file. In a file made of blocks it is found to
     /// within a block (`sst.block_size` before packing), and entries are taken to be as large as
     /// the others in the file; in a searchable one, to within an entry. Entries of memtables are
-    /// counted, by each leaf of the index over them. What is overwritten or deleted is counted
-    /// until it is merged away.
+    /// counted up to some hundreds, and more reckoned by a sample, to within an eighth. What is
+    /// overwritten or deleted is counted until it is merged away.
     ///
     /// Errors: as of `get`.
     ///

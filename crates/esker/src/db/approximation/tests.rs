@@ -59,7 +59,7 @@ fn fill(world: &SimWorld, compression: &str, threshold: &str, random: &mut Rando
 #[test]
 fn counts_and_sizes_are_as_exact_as_told() {
     // Random ranges against the truth, for both kinds of files: at each end of a range every run is
-    // wrong by a block's entries at most, and the memtables not at all.
+    // wrong by a block's entries at most, and the memtables by an eighth of what they hold.
     for (seed, compression) in [(1, "none"), (2, "searchable")] {
         let world = SimWorld::new(seed);
         let mut random = Random::new(seed);
@@ -98,7 +98,7 @@ fn counts_and_sizes_are_as_exact_as_told() {
                 .unwrap()[0];
             let edges = 2 * per_edge;
             assert!(
-                told.entry_count.abs_diff(truth) <= edges,
+                told.entry_count.abs_diff(truth) <= edges + (KEY_COUNT - in_files) / 8,
                 "{range:?} {told:?} {truth}"
             );
             assert_eq!(told.key_count(), told.entry_count);

@@ -3,6 +3,7 @@
 use std::ops::{AddAssign, Bound};
 
 use crate::base::types::error::Result;
+use crate::base::types::key::Trailer;
 use crate::base::types::range::KeyRange;
 use crate::flow::read::view::View;
 use crate::store::mem::memtable::Memtable;
@@ -75,11 +76,12 @@ fn of_memtable(table: &Memtable, range: &KeyRange) -> Approximation {
     if all == 0 {
         return Approximation::default();
     }
-    let before = |gap: Gap<'_>| table.count_before(gap.user_key(), gap.trailer()) as u64;
-    let lower = lower_gap(range).map_or(0, before);
-    let upper = upper_gap(range).map_or(all, before);
-    // Of what is written meanwhile some may be counted already.
-    let entry_count = upper.saturating_sub(lower).min(all);
+    let (lower, upper) = (lower_gap(range), upper_gap(range));
+    let entry_count = match (lower, upper) {
+        (None, None) => all,
+        // Of what is written meanwhile some may be counted already.
+        _ => (table.about_between(lower.map(place_of), upper.map(place_of)) as u64).min(all),
+    };
     let delete_count = scaled(table.delete_count() as u64, entry_count, all);
     Approximation {
         memory_bytes: scaled(table.used_bytes() as u64, entry_count, all),
@@ -124,6 +126,11 @@ fn of_file(
         hidden_count: if is_oldest { 0 } else { delete_count },
         entry_count,
     })
+}
+
+/// A gap as memtables understand it.
+fn place_of(gap: Gap<'_>) -> (&[u8], Trailer) {
+    (gap.user_key(), gap.trailer())
 }
 
 /// Where a range begins, unless it is with the first key of all.

@@ -124,10 +124,19 @@ impl EntryList {
         self.next_of(None)
     }
 
-    /// How many entries lie before that place.
-    pub fn count_before(&self, user_key: &[u8], trailer: Trailer) -> usize {
-        let target = self.target(user_key, trailer, false);
-        target.map_or(0, |target| self.index.count_before(&target))
+    /// About how many entries lie between two places; `None` is an end of the list.
+    pub fn about_between(
+        &self,
+        lower: Option<(&[u8], Trailer)>,
+        upper: Option<(&[u8], Trailer)>,
+    ) -> usize {
+        let target = |place| {
+            let (user_key, trailer) = place;
+            self.target(user_key, trailer, false)
+        };
+        // Without an entry there is no target, and nothing between any.
+        let (lower, upper) = (lower.and_then(target), upper.and_then(target));
+        self.index.about_between(lower.as_ref(), upper.as_ref())
     }
 
     /// The last entry.

@@ -11,6 +11,7 @@
 #![allow(unsafe_code)]
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 
 use crate::env::primitives::atomic::{AtomicPtr, Ordering};
@@ -21,6 +22,10 @@ use crate::store::mem::target::Target;
 
 /// Nodes for which memory is taken at once, in all but small memtables.
 const BATCH_NODES_MAX: usize = 16;
+
+/// Of so many ways of a node above those of leaves it is looked what they lead to, where a number
+/// need only be near.
+const SAMPLED_WAYS: usize = 4;
 
 /// Ways that a full node keeps, of those that come as they may.
 const WAYS_KEPT: usize = WAYS_MAX / 2 + 1;
@@ -71,19 +76,34 @@ impl Index {
         self.walk_down(|_, ways| ways.count())
     }
 
-    /// How many entries lie before the target. A line is fetched for each of the leaves before it.
-    pub fn count_before(&self, target: &Target<'_>) -> usize {
-        let mut count = 0;
-        let leaf = self.leaf(|node, ways| {
-            let rank = node.rank(ways, target);
-            if node.height() > 0 {
-                let passed = 0..rank.saturating_sub(1);
-                let below = |way| node.child(ways.slot(way)).entry_count();
-                count += passed.map(below).sum::<usize>();
+    /// About how many entries lie from the lower target on and before the upper one: few are
+    /// counted, of many a sample is. What lies outside of them costs nothing.
+    pub fn about_between(&self, lower: Option<&Target<'_>>, upper: Option<&Target<'_>>) -> usize {
+        // Acquire: see `leaf`.
+        let root = self.root.load(Ordering::Acquire);
+        // SAFETY: null or a node in the list's arena.
+        let Some(mut node) = (unsafe { root.as_ref() }) else {
+            return 0;
+        };
+        loop {
+            let ways = node.ways();
+            let from = lower.map_or(0, |target| node.rank(ways, target));
+            let to = upper.map_or(ways.count(), |target| node.rank(ways, target));
+            if node.height() == 0 {
+                return to.saturating_sub(from);
             }
-            rank
-        });
-        count + leaf.map_or(0, |(_, _, rank)| rank)
+            // The ways in which the two ends lie.
+            let (first, last) = (from.saturating_sub(1), to.saturating_sub(1));
+            if first < last {
+                let behind = node.child(ways.slot(first)).about_behind(lower);
+                let before = node.child(ways.slot(last)).about_before(upper);
+                return behind + node.about_below(ways, first + 1..last) + before;
+            }
+            if first > last {
+                return 0;
+            }
+            node = node.child(ways.slot(last));
+        }
     }
 
     /// Has the processor fetch entries behind the target, some ten of them side by side; how many.
@@ -155,14 +175,58 @@ impl IndexNode {
         rank
     }
 
-    /// How many entries its ways lead to.
-    fn entry_count(&self) -> usize {
+    /// About how many of its entries lie from the target on.
+    fn about_behind(&self, lower: Option<&Target<'_>>) -> usize {
+        let (mut node, mut sum) = (self, 0);
+        loop {
+            let ways = node.ways();
+            let rank = lower.map_or(0, |target| node.rank(ways, target));
+            if node.height() == 0 {
+                return sum + ways.count().saturating_sub(rank);
+            }
+            let way = rank.saturating_sub(1);
+            sum += node.about_below(ways, way + 1..ways.count());
+            node = node.child(ways.slot(way));
+        }
+    }
+
+    /// About how many of its entries lie before the target.
+    fn about_before(&self, upper: Option<&Target<'_>>) -> usize {
+        let (mut node, mut sum) = (self, 0);
+        loop {
+            let ways = node.ways();
+            let rank = upper.map_or(ways.count(), |target| node.rank(ways, target));
+            if node.height() == 0 {
+                return sum + rank;
+            }
+            let way = rank.saturating_sub(1);
+            sum += node.about_below(ways, 0..way);
+            node = node.child(ways.slot(way));
+        }
+    }
+
+    /// About how many entries some ways of an inner node lead to: those of leaves are counted, and
+    /// of larger parts what a few have stands for all.
+    fn about_below(&self, ways: Ways, range: Range<usize>) -> usize {
+        let sampled = match self.height() {
+            1 => range.len(),
+            _ => range.len().min(SAMPLED_WAYS),
+        };
+        let place = |turn| range.start + turn * range.len() / sampled;
+        let about = |turn| self.child(ways.slot(place(turn))).about_all();
+        let sum: usize = (0..sampled).map(about).sum();
+        match sampled {
+            0 => 0,
+            _ => sum * range.len() / sampled,
+        }
+    }
+
+    /// About how many entries it leads to.
+    fn about_all(&self) -> usize {
         let ways = self.ways();
         match self.height() {
             0 => ways.count(),
-            _ => (0..ways.count())
-                .map(|way| self.child(ways.slot(way)).entry_count())
-                .sum(),
+            _ => self.about_below(ways, 0..ways.count()),
         }
     }
 

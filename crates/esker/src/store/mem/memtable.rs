@@ -147,10 +147,14 @@ impl Memtable {
         self.list.comparator()
     }
 
-    /// How many point entries lie before that place: of those that are written meanwhile perhaps a
-    /// few.
-    pub fn count_before(&self, user_key: &[u8], trailer: Trailer) -> usize {
-        self.list.count_before(user_key, trailer)
+    /// About how many point entries lie between two places; `None` is an end of the memtable. Few
+    /// are counted, many are reckoned by a sample, and what lies outside is not looked at.
+    pub fn about_between(
+        &self,
+        lower: Option<(&[u8], Trailer)>,
+        upper: Option<(&[u8], Trailer)>,
+    ) -> usize {
+        self.list.about_between(lower, upper)
     }
 
     /// Whether it has entries that are in no log.

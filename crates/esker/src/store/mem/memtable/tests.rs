@@ -290,10 +290,10 @@ fn large_values_are_held() {
 }
 
 #[test]
-fn entries_before_a_place_are_counted() {
-    // Keys that come in order, backwards, at random, and around two places in turns: every place
-    // has as many entries before it as there are smaller keys, and behind a key its own are among
-    // them.
+fn what_lies_between_two_places_is_counted_about() {
+    // Keys that come in order, backwards, at random, and around two places in turns: a few entries
+    // are counted, and of many the number is near; behind a key its own are not counted, before
+    // it they are.
     let count = 20_000_u64;
     let mut random = Random::new(0x54a7e);
     let mut shuffled: Vec<u64> = (0..count).collect();
@@ -315,17 +315,36 @@ fn entries_before_a_place_are_counted() {
             writer.insert(trailer, &number.to_be_bytes(), b"value");
         }
         let table = writer.table();
-        let before = |number: u64, at| {
-            let count = table.count_before(&number.to_be_bytes(), Trailer::seek(at));
-            count as u64
+        let between = |from: u64, to: u64| {
+            let (from, to) = (from.to_be_bytes(), to.to_be_bytes());
+            let newest = Trailer::seek(SeqNo::MAX);
+            table.about_between(Some((&from, newest)), Some((&to, newest))) as u64
         };
-        for number in (0..count).step_by(37) {
-            assert_eq!(before(number, SeqNo::MAX), number);
-            assert_eq!(before(number, SeqNo::ZERO), number + 1);
+        for from in (0..count).step_by(37) {
+            assert_eq!(between(from, from), 0);
+            assert_eq!(between(from + 1, from), 0);
+            for wide in [1, 2, 5, 7].into_iter().filter(|wide| from + wide <= count) {
+                assert_eq!(between(from, from + wide), wide);
+            }
+            for to in (from + 8..count).step_by(91) {
+                let (about, wide) = (between(from, to), to - from);
+                assert!(
+                    about * 3 >= wide * 2 && about * 2 <= wide * 3,
+                    "{about} of {wide}"
+                );
+            }
         }
-        assert_eq!(before(count, SeqNo::MAX), count);
+        let key = (count / 2).to_be_bytes();
+        let at = |seqno| Some((&key[..], Trailer::seek(seqno)));
+        assert_eq!(table.about_between(at(SeqNo::MAX), at(SeqNo::ZERO)), 1);
+        let all = table.about_between(None, None) as u64;
+        assert!(
+            all * 3 >= count * 2 && all * 2 <= count * 3,
+            "{all} of {count}"
+        );
     }
     let empty = Memtable::create(Comparator::Bytewise, None);
-    let newest = Trailer::seek(SeqNo::MAX);
-    assert_eq!(empty.table().count_before(b"k", newest), 0);
+    let place = Some((&b"k"[..], Trailer::seek(SeqNo::MAX)));
+    assert_eq!(empty.table().about_between(None, place), 0);
+    assert_eq!(empty.table().about_between(place, None), 0);
 }
