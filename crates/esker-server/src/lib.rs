@@ -1,9 +1,11 @@
 //! The service: tables cut into partitions, each replicated, over the engine.
 //!
-//! What stands so far: the log that all Raft groups of a disk share, what a partition makes of its
-//! entries, a node of stages without its threads, the doors for clients, what nodes say to one
-//! another, the brain that says which replica belongs where, and what brings its wishes and the
-//! nodes together.
+//! From the lowest: `log_lines` bounds what is logged, `reply` is what a call is answered with,
+//! `disk_log` the log that all Raft groups of a disk share, `throttle` the limits of tables. `meta`
+//! is the brain that says which replica belongs where, `partition` what a partition makes of its
+//! entries, `node` a machine in stages, and `reconcile` brings together what the brain wishes and
+//! what the node has. `front` has the doors for clients and `peer` those for nodes; `shell` gives
+//! the stages threads, sockets and clocks.
 
 #![forbid(unsafe_code)]
 

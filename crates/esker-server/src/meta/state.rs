@@ -269,7 +269,7 @@ impl State {
 
     /// How many replicas of a group are wished in the end.
     ///
-    /// That many nodes are not always there for the meta group, see `meta_target`.
+    /// That many nodes are not always there for the meta group, see `target.rs`.
     pub fn wished_count(&self, group: GroupId) -> usize {
         let table = self.tables.get(&PartitionId::of(group).table);
         let count = match (table, &self.cluster) {
