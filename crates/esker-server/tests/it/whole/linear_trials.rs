@@ -1,8 +1,8 @@
 //! The search for an order of calls against one that tries all of them, on histories from dice.
 //!
 //! Each history is of a run in which calls were done one after another, by rows of its own, so it
-//! has an order. Then one answer is another one, or a call is said to have ended earlier. Long ones,
-//! of a machine that has much to do, are judged as well, whatever was not answered in them.
+//! has an order. Then one answer is another one, or a call is said to have ended earlier. Long
+//! ones, of a machine that has much to do, are judged as well, whatever was not answered in them.
 
 use std::collections::BTreeMap;
 

@@ -101,7 +101,7 @@ impl Plan {
         };
         match planted {
             Planted::WipedComesBack => Plan { wipe: 30, ..plan },
-            // Where all begin anew at once nobody tells them of a term of which no log has an entry.
+            // Where all begin anew at once nobody tells them of a term that no log has.
             Planted::ForgetsTerms => Plan {
                 crash: 100,
                 cut: 40,
