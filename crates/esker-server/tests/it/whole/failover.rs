@@ -14,8 +14,8 @@ use crate::whole::world::World;
 const SEEDS: u64 = 40;
 
 /// Ticks of a tenth of a second until every partition that it led takes writes again, in half of
-/// the runs and in all: one to two seconds until somebody stands for election, a lease of one second at
-/// the most, and here and there a second election. Measured: 29 and 46.
+/// the runs and in all: one to two seconds until somebody stands for election, a lease of one
+/// second at the most, and here and there a second election. Measured: 29 and 46.
 const HALF_TICKS_MAX: u64 = 32;
 const TICKS_MAX: u64 = 50;
 
