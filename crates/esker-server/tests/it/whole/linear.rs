@@ -3,8 +3,8 @@
 //! The just-in-time linearization of Lowe: all states that there may be are carried from answer to
 //! answer, and a call is done when it has to be and not before. What a call of unknown outcome
 //! makes of them is forgotten once it makes no difference, so that a history is as hard as what is
-//! under way at one time, and not as it is long. Searched depth first, with a memory of what was tried,
-//! one history in four of a busy machine was given up.
+//! under way at one time, and not as it is long. Searched depth first, with a memory of what was
+//! tried, one history in four of a busy machine was given up.
 
 use std::collections::{HashMap, VecDeque};
 
