@@ -41,17 +41,32 @@ impl Pace {
     }
 }
 
+/// What is to be done until something is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Over,
+    Spin,
+    Park(Duration),
+}
+
+impl Rest {
+    /// That of an operation that is due in so long; nothing if it is overdue.
+    fn of(left: Duration) -> Rest {
+        match left.checked_sub(SPIN) {
+            _ if left.is_zero() => Rest::Over,
+            Some(rest) if !rest.is_zero() => Rest::Park(rest),
+            _ => Rest::Spin,
+        }
+    }
+}
+
 /// Returns at `due`; at once if that has passed.
 pub fn wait_until(due: Instant) {
     loop {
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return;
-        }
-        if left > SPIN {
-            std::thread::park_timeout(left - SPIN);
-        } else {
-            std::hint::spin_loop();
+        match Rest::of(due.saturating_duration_since(Instant::now())) {
+            Rest::Over => return,
+            Rest::Park(rest) => std::thread::park_timeout(rest),
+            Rest::Spin => std::hint::spin_loop(),
         }
     }
 }

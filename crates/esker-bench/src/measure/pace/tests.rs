@@ -20,7 +20,12 @@ fn threads_share_one_rate_in_turns() {
 #[test]
 fn what_is_overdue_starts_at_once() {
     // The timetable does not forgive: an operation that was due in the past does not wait.
-    let now = Instant::now();
-    wait_until(now);
-    assert!(now.elapsed() < Duration::from_secs(60));
+    let us = Duration::from_micros;
+    let rests = [0, 1, 80, 81, 1080].map(|left| Rest::of(us(left)));
+    let [over, spin] = [Rest::Over, Rest::Spin];
+    assert_eq!(
+        rests,
+        [over, spin, spin, Rest::Park(us(1)), Rest::Park(us(1000))]
+    );
+    wait_until(Instant::now());
 }
