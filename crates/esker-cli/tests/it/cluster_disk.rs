@@ -1,5 +1,6 @@
 //! A node whose disk is full: what it has counts for nothing, and others lead.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -167,14 +168,21 @@ fn what_finds_no_room_is_made_later_and_said_once() {
     for _ in 0..40 {
         ships.described();
     }
+    // A leader of the meta service that begins is heard anew: each may have it said once more.
+    let leads = |node: usize| {
+        let log = cluster.bench.path(&format!("cluster/node{node}.log"));
+        let log = std::fs::read_to_string(log).unwrap();
+        log.matches("this node leads the meta service").count()
+    };
     for what in ["made no room", "is to be here"] {
-        let mut all = said(what);
-        let count = all.len();
-        all.sort();
-        all.dedup();
-        // Another leader of the meta service is heard anew, and on a busy machine there are some.
-        assert!(count <= 8 * all.len(), "{what}: {count}, {all:?}");
-        assert!(count >= 4, "one of each partition: {all:?}");
+        let mut counts = BTreeMap::<String, usize>::new();
+        for line in said(what) {
+            *counts.entry(line).or_default() += 1;
+        }
+        assert!(counts.len() >= 4, "one of each partition: {counts:#?}");
+        let led: usize = (1..=3).map(leads).sum();
+        let most = counts.values().max().unwrap();
+        assert!(*most <= 1 + led, "{led} led the meta service: {counts:#?}");
     }
     cluster.ok(&[&["restart", "2"], &QUICK[..]].concat());
     let deadline = Instant::now() + SOON;
