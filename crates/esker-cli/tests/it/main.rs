@@ -6,6 +6,7 @@
 mod shown;
 mod tool;
 mod blocks;
+mod beats;
 #[allow(
     dead_code,
     reason = "the tests of the wire use more of the double than these"

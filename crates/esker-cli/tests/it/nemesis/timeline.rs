@@ -1,5 +1,6 @@
 //! When writes of a partition were acknowledged, and for how long none were.
 
+use std::ops::Range;
 use std::time::Duration;
 
 /// Moments at which one client heard that a write was done, and when the last one had begun.
@@ -21,7 +22,7 @@ impl Timeline {
     }
 
     /// The longest time without an acknowledgement that has something of `from..until`.
-    pub fn gap(&self, from: Duration, until: Duration) -> Duration {
+    pub fn gap(&self, from: Duration, until: Duration) -> Range<Duration> {
         let first = self
             .acknowledged
             .partition_point(|it| *it <= from)
@@ -29,8 +30,9 @@ impl Timeline {
         let last = self.acknowledged.partition_point(|it| *it < until);
         let last = (last + 1).min(self.acknowledged.len());
         let window = &self.acknowledged[first..last];
-        let gaps = window.windows(2).map(|pair| pair[1] - pair[0]);
-        gaps.max().unwrap_or(until.saturating_sub(from))
+        let gaps = window.windows(2).map(|pair| pair[0]..pair[1]);
+        let longest = gaps.max_by_key(|gap| gap.end - gap.start);
+        longest.unwrap_or(from..until.max(from))
     }
 }
 
@@ -38,19 +40,16 @@ impl Timeline {
 pub struct Gaps(Vec<Duration>);
 
 impl Gaps {
-    pub fn of(mut gaps: Vec<Duration>) -> Gaps {
-        gaps.sort_unstable();
-        Gaps(gaps)
+    pub fn of(gaps: &[Range<Duration>]) -> Gaps {
+        let mut all: Vec<Duration> = gaps.iter().map(|gap| gap.end - gap.start).collect();
+        all.sort_unstable();
+        Gaps(all)
     }
 
     /// The gap that so many per mille are no longer than.
     pub fn per_mille(&self, part: usize) -> Duration {
         let at = (self.0.len() * part).div_ceil(1000).max(1) - 1;
         self.0.get(at).copied().unwrap_or_default()
-    }
-
-    pub fn worst(&self) -> Duration {
-        self.per_mille(1000)
     }
 
     /// In one line, for people.
@@ -75,13 +74,15 @@ fn a_gap_is_the_longest_silence_that_touches_its_window() {
     for moment in [10, 20, 30, 130, 140, 900] {
         line.note(ms(moment - 5), ms(moment));
     }
-    assert_eq!(line.gap(ms(35), ms(136)), ms(100));
-    assert_eq!(line.gap(ms(12), ms(15)), ms(10));
-    assert_eq!(line.gap(ms(100), ms(200)), ms(760));
+    assert_eq!(line.gap(ms(35), ms(136)), ms(30)..ms(130));
+    assert_eq!(line.gap(ms(12), ms(15)), ms(10)..ms(20));
+    assert_eq!(line.gap(ms(100), ms(200)), ms(140)..ms(900));
+    assert_eq!(line.gap(ms(950), ms(990)), ms(950)..ms(990));
     assert!(line.is_behind(ms(894)) && !line.is_behind(ms(895)));
-    let gaps = Gaps::of((1..=100).map(ms).collect());
+    let gaps: Vec<_> = (1..=100).map(|long| ms(7)..ms(7 + long)).collect();
+    let gaps = Gaps::of(&gaps);
     assert_eq!(
-        [gaps.per_mille(500), gaps.per_mille(990), gaps.worst()],
+        [500, 990, 1000].map(|part| gaps.per_mille(part)),
         [50, 99, 100].map(ms)
     );
 }
