@@ -48,6 +48,7 @@ mod quantity;
 mod out;
 mod progress;
 mod interrupt;
+mod scratch;
 mod plugins;
 mod global_flags;
 mod open;

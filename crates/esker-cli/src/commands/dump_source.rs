@@ -1,9 +1,6 @@
 //! What a dump is made of: a database as it is, or what is left of a damaged one.
 
-use std::fs::DirBuilder;
-use std::io::ErrorKind as Os;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use esker::{Db, Keyspace, RepairReport};
 
@@ -13,13 +10,8 @@ use crate::global_flags::GlobalFlags;
 use crate::interrupt::Interrupt;
 use crate::open;
 use crate::progress::Spinner;
+use crate::scratch::Scratch;
 use crate::text::tame_json;
-
-/// As other new directories of a database: their owner's alone.
-const DIR_MODE: u32 = 0o700;
-
-/// Each name is tried that an earlier process of our number may have left.
-const SCRATCH_TRIES_MAX: u32 = 1000;
 
 /// What is dumped.
 pub struct Source {
@@ -46,10 +38,10 @@ impl Source {
         let builder = open::builder(shared)?;
         refuse_nothing(open::directory(shared)?)?;
         let interrupt = Interrupt::watch()?;
-        let scratch = Scratch::make()?;
+        let scratch = Scratch::make("dump")?;
         let (db, report) = {
             let _spinner = Spinner::start("reading every byte");
-            builder.open_past_damage(&scratch.0)?
+            builder.open_past_damage(scratch.path())?
         };
         tell(shared, &report);
         Ok(Source {
@@ -104,37 +96,5 @@ fn refuse_nothing(dir: &Path) -> Outcome {
             "there is no directory {}",
             dir.display()
         ))),
-    }
-}
-
-/// A folder of our own for what has to be put together anew; removed when dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn make() -> Outcome<Scratch> {
-        let folder = std::env::temp_dir();
-        let process = std::process::id();
-        let mut tries = 0..SCRATCH_TRIES_MAX;
-        loop {
-            let count = tries.next();
-            let name = format!("esker-dump-{process}-{}", count.unwrap_or_default());
-            let path = folder.join(name);
-            match DirBuilder::new().mode(DIR_MODE).create(&path) {
-                Ok(()) => return Ok(Scratch(path)),
-                Err(error) if error.kind() == Os::AlreadyExists && count.is_some() => {}
-                Err(error) => {
-                    let doing = format!("cannot make the folder {}", path.display());
-                    return Err(Failure::system(doing, &error));
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            remark!("esker: cannot remove {}: {error}", self.0.display());
-        }
     }
 }

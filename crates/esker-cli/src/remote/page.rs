@@ -33,6 +33,26 @@ pub fn ailments(address: SocketAddrV4) -> Option<Vec<String>> {
     Some(ailments.filter_map(Value::as_str).map(shown).collect())
 }
 
+/// How long a node may take to say who it is, anywhere.
+const NAME_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Why nobody has said who is at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// Nobody listens there, or it cannot be reached.
+    Away,
+    /// Somebody listens, and says nothing that can be read.
+    Mute,
+}
+
+/// Who is at an address for clients, and how it is: the page of a node, without its replicas.
+pub fn who_is_at(address: SocketAddrV4) -> Result<Value, Absent> {
+    let stream = TcpStream::connect_timeout(&address.into(), NAME_PATIENCE);
+    let stream = stream.map_err(|_| Absent::Away)?;
+    let page = read(stream, "/status/0", NAME_PATIENCE).map_err(|_| Absent::Mute)?;
+    serde_json::from_str(&page).map_err(|_| Absent::Mute)
+}
+
 /// Asks each node that lives.
 pub fn statuses(nodes: &[NodeFacts], table: i32) -> Statuses {
     let path = format!("/status/{table}");
@@ -47,12 +67,18 @@ pub fn page(node: &NodeFacts, path: &str) -> Result<Value, String> {
     serde_json::from_str(&page).map_err(|error| error.to_string())
 }
 
-/// The body of a page. A node answers one request, and closes.
+/// The body of a page.
 fn get(address: SocketAddrV4, path: &str, patience: Duration) -> Result<String, String> {
-    let read = || {
-        let mut stream = TcpStream::connect_timeout(&address.into(), patience)?;
+    let stream = TcpStream::connect_timeout(&address.into(), patience);
+    read(stream.map_err(|error| error.to_string())?, path, patience)
+}
+
+/// The same over a connection. A node answers one request, and closes.
+fn read(mut stream: TcpStream, path: &str, patience: Duration) -> Result<String, String> {
+    let asked = || {
         stream.set_read_timeout(Some(patience))?;
         stream.set_write_timeout(Some(patience))?;
+        let address = stream.peer_addr()?;
         let request =
             format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes())?;
@@ -60,7 +86,7 @@ fn get(address: SocketAddrV4, path: &str, patience: Duration) -> Result<String, 
         stream.take(PAGE_BYTES_MAX + 1).read_to_end(&mut answer)?;
         Ok(answer)
     };
-    let answer = read().map_err(|error: std::io::Error| error.to_string())?;
+    let answer = asked().map_err(|error: std::io::Error| error.to_string())?;
     if answer.len() as u64 > PAGE_BYTES_MAX {
         return Err("its page is longer than any that is read".to_owned());
     }

@@ -17,6 +17,7 @@ mod roster;
 mod process;
 mod removed;
 mod nodes;
+mod living;
 mod recover_meta;
 pub mod serve;
 pub mod cluster;

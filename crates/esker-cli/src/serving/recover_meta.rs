@@ -1,28 +1,72 @@
 //! `esker serve --recover-meta`: a stopped node's replica of the meta service goes on alone.
 
 use esker::internals::env::bundle::Env;
+use esker_server::shell::living::{Asked, objection};
 use esker_server::shell::settings::Settings;
-use esker_server::shell::{MetaFound, StartError, recover_meta};
+use esker_server::shell::{MetaFound, StartError, look_at_meta, recover_meta};
 use serde_json::{Value, json};
 
 use crate::fail::{Failure, Outcome};
 use crate::out::Out;
 use crate::quantity::counted;
+use crate::scratch::Scratch;
 use crate::serving::drawn::draw;
+use crate::serving::living::{self, ask};
 
-/// Looks, and has it go on if the loss is accepted.
-pub fn recover(env: &Env, settings: &Settings, is_json: bool, accepts_loss: bool) -> Outcome {
-    let done = recover_meta(env, settings, (draw(), accepts_loss));
-    let found = done.map_err(|StartError(why)| Failure::failed(why))?;
+/// What a person says of the loss.
+#[derive(Clone, Copy, Debug)]
+pub struct Acceptance {
+    /// It is accepted.
+    pub accepts_loss: bool,
+    /// Also if other nodes live.
+    pub despite_living: bool,
+}
+
+/// Looks, asks the others, and has it go on if the loss is accepted and nobody lives who has lost
+/// nothing.
+pub fn recover(env: &Env, settings: &Settings, is_json: bool, accepted: Acceptance) -> Outcome {
+    let told = |StartError(why): StartError| Failure::failed(why);
+    let scratch = Scratch::make("look")?;
+    let mut found = look_at_meta(env, settings, scratch.path()).map_err(told)?;
+    drop(scratch);
+    let mut asked = Vec::new();
+    if accepted.accepts_loss {
+        if !found.is_accepted {
+            asked = ask(&found);
+            heed(&found, &asked, accepted)?;
+        }
+        found = recover_meta(env, settings, draw()).map_err(told)?;
+    }
     for line in &found.faults {
         remark!("esker: {line}");
     }
     let mut out = Out::lock();
     match is_json {
-        true => out.json(&page(&found))?,
+        true => out.json(&page(&found, &asked))?,
         false => out.text(words(&found))?,
     }
     Ok(out.finish()?)
+}
+
+/// Ends where those that were asked are against it; who they are is told in any case.
+fn heed(found: &MetaFound, asked: &[Asked], accepted: Acceptance) -> Outcome {
+    let objection = objection(found, asked);
+    let lines = living::told(asked).join("; ");
+    match objection {
+        Some(why) if !accepted.despite_living => Err(Failure::failed(format!(
+            "{why}. Nothing was given up. Asked: {lines}. (--despite-living does it all the same; \
+             `esker serve --help` says what is lost then)"
+        ))),
+        Some(why) => {
+            remark!("esker: {why}. It goes on all the same: --despite-living. Asked: {lines}");
+            Ok(())
+        }
+        None if asked.is_empty() => Ok(()),
+        None => {
+            remark!("esker: nobody has a leader of the meta service. Asked: {lines}");
+            Ok(())
+        }
+    }
 }
 
 fn words(found: &MetaFound) -> String {
@@ -41,7 +85,7 @@ fn words(found: &MetaFound) -> String {
 ",
         node.0,
         found.cluster,
-        match found.votes {
+        match found.votes() {
             true => "yes",
             false => "not yet: take it only where none that has one is left",
         },
@@ -63,8 +107,8 @@ If most members are lost for ever, the meta service can go on with this one. Wha
 may be in the others alone, and is lost then: tables made, dropped or set, nodes that joined. Rows
 of tables are not touched. Where several members are left, look at each: the one that has most has
 the greatest term, and the greatest entry of that. The others must not run until this one does.
-Nothing was given up: --accept-loss does that, to all other replicas of the meta service. To look
-opens the directory, as a start of the node does: copy one that may be damaged before.
+Nothing was given up, and nothing in the directory has changed: --accept-loss gives up all other
+replicas of the meta service, once it has asked the other nodes whether anybody leads it.
 "
         }
     };
@@ -77,7 +121,7 @@ fn others(found: &MetaFound) -> Vec<String> {
     others.collect()
 }
 
-fn page(found: &MetaFound) -> Value {
+fn page(found: &MetaFound, asked: &[Asked]) -> Value {
     let members = found
         .members
         .iter()
@@ -87,12 +131,13 @@ fn page(found: &MetaFound) -> Value {
         "node": found.node.0,
         "replica": found.replica.0,
         "members": members.collect::<Vec<_>>(),
-        "votes": found.votes,
+        "votes": found.votes(),
         "last_term": found.last.0,
         "last_entry": found.last.1,
         "tables": found.table_count,
         "nodes": found.node_count,
         "accepted": found.is_accepted,
         "faults": found.faults,
+        "asked": living::page(asked),
     })
 }

@@ -21,7 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::out::Out;
 use crate::serving::drawn::draw;
 use crate::serving::invitation;
-use crate::serving::recover_meta::recover;
+use crate::serving::recover_meta::{Acceptance, recover};
 
 /// How long a node may take until it serves before it says so: a vote takes two seconds at most.
 const SERVING_MAX: Duration = Duration::from_secs(10);
@@ -48,7 +48,8 @@ Examples:
   esker serve --dir b --meta-port 0 --data-port 0 --peer-port 34702 --join 127.0.0.1:34701
                                              a further node, which joins the first
   esker serve --dir b --recover-meta         what a stopped node has of a meta service of which most
-                                             nodes are lost; with --accept-loss it goes on with it
+                                             nodes are lost; with --accept-loss it asks the others,
+                                             and goes on with it if nobody leads it
 
 With --json, one line on standard output says where it listens, once it serves. Log lines go to
 standard error. It ends with 0 when it was stopped, 1 when it could not start or go on; with
@@ -81,9 +82,15 @@ pub struct Serve {
     #[arg(long, conflicts_with = "print_config")]
     recover_meta: bool,
     /// With --recover-meta: it goes on with what this node has, and all other replicas of the meta
-    /// service are given up, for ever
+    /// service are given up, for ever. The other nodes are asked first, and it is refused where one
+    /// leads the service, or so many run that they can choose who does
     #[arg(long, requires = "recover_meta")]
     accept_loss: bool,
+    /// With --accept-loss: also where it would be refused. Nodes that live lose what they have of
+    /// the meta service as soon as they hear of this one, and with it what was decided since this
+    /// one stopped: tables made, dropped and set, nodes that joined
+    #[arg(long, requires = "accept_loss")]
+    despite_living: bool,
 }
 
 /// Runs a node until Ctrl-C, `kill`, or a fault.
@@ -97,7 +104,11 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
     let settings = &config.settings;
     let env = Env::real(BACKGROUND_THREADS);
     if args.recover_meta {
-        return recover(&env, settings, shared.json, args.accept_loss);
+        let accepted = Acceptance {
+            accepts_loss: args.accept_loss,
+            despite_living: args.despite_living,
+        };
+        return recover(&env, settings, shared.json, accepted);
     }
     let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", millis(unix_ms())));
     let started = Node::start(&env, settings, (draw(), log));

@@ -163,7 +163,12 @@ fn the_directory_of_a_removed_node_takes_the_meta_service_from_nobody() {
     // It was not started since, so it does not know.
     let dir = format!("cluster/node{gone}");
     let accepts = ["serve", "--dir", &dir, "--recover-meta", "--accept-loss"];
-    bench.run(&accepts).exits(0);
+    // Those that live are asked, and have lost nothing.
+    let refused = bench.run(&accepts).exits(1);
+    assert!(refused.err.contains("Nothing was given up"), "{refused:?}");
+    bench
+        .run(&[&accepts[..], &["--despite-living"]].concat())
+        .exits(0);
     let words = ["--dir", &dir, "--peer-port", "0"];
     let _alone = ByHand::start(bench, &words);
     let log = |node: i64| {

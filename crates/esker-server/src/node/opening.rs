@@ -4,7 +4,7 @@
 //! engine's database. Which replica may take part is found in `rejoining`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker::internals::env::bundle::Env;
@@ -27,6 +27,15 @@ use crate::node::switch::{Switch, Switches};
 
 /// The name of the fact that says whose the database is.
 const IDENTITY: &str = "identity";
+
+/// The file by which one process has the directory for itself.
+pub const LOCK: &str = "LOCK";
+
+/// The folder of the raft log.
+pub const RAFT: &str = "raft";
+
+/// The folder of the database.
+pub const DB: &str = "db";
 
 /// The keyspace with the switch records.
 const NODE_KEYSPACE: &str = "node";
@@ -53,6 +62,9 @@ pub struct NodeOptions {
     /// Whether a life of the node begins with this opening. Whoever says nothing to anybody, or
     /// knows only then whether it may, begins it later or never.
     pub begins_life: bool,
+    /// Where the lock of this opening lies, of whoever only looks: nothing is written into the
+    /// directory itself then, and its folders are led elsewhere by the file system.
+    pub beside: Option<PathBuf>,
     /// Settings of the engine by their names.
     pub engine: Vec<(String, String)>,
 }
@@ -69,6 +81,7 @@ impl Default for NodeOptions {
             kept_entries: KEPT_ENTRIES,
             keeps_reserve: false,
             begins_life: true,
+            beside: None,
             engine: Vec::new(),
         }
     }
@@ -83,12 +96,17 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
         let message = format!("the number of a cluster is at most {CLUSTER_MAX}");
         return Err(Error::invalid(message));
     }
-    env.fs.create_dir_all(dir)?;
-    let lock = env.fs.lock(&dir.join("LOCK"))?;
+    let lock = match &options.beside {
+        Some(folder) => env.fs.lock(&folder.join(LOCK))?,
+        None => {
+            env.fs.create_dir_all(dir)?;
+            env.fs.lock(&dir.join(LOCK))?
+        }
+    };
     let has_given_up = options.keeps_reserve && reserve::give_up(env, dir)?;
     let identity = next_life(env, dir, options.instance)?;
     let segment_bytes = options.log_segment_bytes;
-    let (log, opened) = DiskLog::open(env, &dir.join("raft"), DiskLogOptions { segment_bytes })?;
+    let (log, opened) = DiskLog::open(env, &dir.join(RAFT), DiskLogOptions { segment_bytes })?;
     let Opened { loss, aside, .. } = opened;
     let replicas = Arc::<Replicas>::default();
     let db = open_engine(env, dir, &options.engine, &replicas)?;
@@ -126,14 +144,19 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
     let mut found = Found {
         is_short_of_space: has_given_up,
         loss: loss.as_ref().map(|loss| match &aside {
-            Some(folder) => format!("{} (segments kept in {})", loss.error, folder.display()),
-            None => loss.error.to_string(),
+            Some(folder) if options.beside.is_none() => {
+                format!("{} (segments kept in {})", loss.error, folder.display())
+            }
+            _ => loss.error.to_string(),
         }),
         ..Found::default()
     };
     let (switches, logs) = (stages.applying.switches()?, all_logs(&reader));
     refuse_lost_rows(&stages.db, &switches, &logs)?;
-    let settled = settle_identity(env, dir, &stages, (&switches, &logs))?;
+    let settled = settled_identity(dir, &stages, (&switches, &logs))?;
+    if settled != stages.identity && options.beside.is_none() {
+        settle(env, dir, stages.identity)?;
+    }
     stages.identity = settled;
     let lost = loss.map(|loss| loss.groups);
     let keyspaces = begin_all(&mut stages, (switches, logs, lost), &mut found)?;
@@ -190,8 +213,7 @@ fn refuse_lost_rows(
 
 // A directory whose database and raft log were wiped under it would vote again in terms in which
 // it has voted: it is refused. The database says whose it is from its first life on.
-fn settle_identity(
-    env: &Env,
+fn settled_identity(
     dir: &Path,
     stages: &Stages,
     (switches, logs): (&[Switch], &BTreeMap<GroupId, LogState>),
@@ -212,10 +234,10 @@ fn settle_identity(
         }
         None => rows.keep_fact(IDENTITY, &word)?,
     }
-    match identity.is_settled {
-        true => Ok(identity),
-        false => settle(env, dir, identity),
-    }
+    Ok(Identity {
+        is_settled: true,
+        ..identity
+    })
 }
 
 fn open_engine(
@@ -225,7 +247,7 @@ fn open_engine(
     replicas: &Arc<Replicas>,
 ) -> Result<Db> {
     let hooks = RaftLogHooks(Arc::clone(replicas));
-    let mut builder: Builder = Db::builder(dir.join("db")).env(env.clone());
+    let mut builder: Builder = Db::builder(dir.join(DB)).env(env.clone());
     for (name, text) in settings {
         builder = builder.set(name, text)?;
     }

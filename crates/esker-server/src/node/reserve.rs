@@ -14,7 +14,7 @@ const NAME: &str = "RESERVE";
 
 /// Bytes of it: a segment of the raft log as sessions begin with, and what an opening of the engine
 /// writes.
-pub const RESERVE_BYTES: u64 = 4 << 20;
+const RESERVE_BYTES: u64 = 4 << 20;
 
 /// How many times that must be free to take it: the last room of a disk is not for later.
 const PLENTY: u64 = 16;

@@ -21,6 +21,7 @@ pub(crate) struct MetaWatch {
     // Numbers of their own: nothing else is read by them, so their order does not matter.
     silent_ms: AtomicU64,
     is_told: AtomicBool,
+    was_answered: AtomicBool,
 }
 
 impl MetaWatch {
@@ -29,9 +30,15 @@ impl MetaWatch {
         self.silent_ms.load(Ordering::Relaxed) >= AWAY_MS
     }
 
+    /// Whether somebody leads: one has answered in this life, and a moment ago.
+    pub(crate) fn is_led(&self) -> bool {
+        self.was_answered.load(Ordering::Relaxed) && !self.is_away()
+    }
+
     /// A leader has answered. The line that it does again, if somebody was told that it does not.
     pub(crate) fn answered(&self) -> Option<String> {
         let silent_ms = self.silent_ms.swap(0, Ordering::Relaxed);
+        self.was_answered.store(true, Ordering::Relaxed);
         let was_told = self.is_told.swap(false, Ordering::Relaxed);
         was_told.then(|| {
             let silent_s = silent_ms / 1000;

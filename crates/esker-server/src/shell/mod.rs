@@ -10,7 +10,8 @@
 //! keeps calls that took long, `pages` is what a node shows over HTTP (`metrics_text`), `service`
 //! is the node behind its doors and `submitting` its calls on keys (`misdirected` counts those for
 //! nobody), `first_start` makes a directory a node's, `other_cluster` tells one that is out of
-//! place, and `running` is what whoever started it holds.
+//! place, and `running` is what whoever started it holds. `recovering` is the deed upon a node that
+//! is stopped, and `living` says whether the others are against it.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
 //!
@@ -54,7 +55,8 @@ mod place;
 pub mod launch;
 pub mod running;
 pub mod recovering;
+pub mod living;
 
 pub use place::Place;
-pub use recovering::{MetaFound, recover_meta};
+pub use recovering::{MetaFound, look_at_meta, recover_meta};
 pub use running::{Node, StartError};

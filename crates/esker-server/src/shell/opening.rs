@@ -104,9 +104,17 @@ pub(crate) async fn open_patiently(
     settings: &Settings,
     options: NodeOptions,
 ) -> Result<(Stages, Found), String> {
+    patiently(settings, || open(env, &settings.dir, options.clone())).await
+}
+
+/// Tries again what another process is in the way of, for as long as one may take to die.
+pub(crate) async fn patiently<T>(
+    settings: &Settings,
+    open: impl Fn() -> esker::Result<T>,
+) -> Result<T, String> {
     let until = Instant::now() + DYING_MAX;
     let opened = loop {
-        match open(env, &settings.dir, options.clone()) {
+        match open() {
             Err(error) if error.kind() == ErrorKind::Locked && Instant::now() < until => {
                 sleep(AGAIN).await;
             }

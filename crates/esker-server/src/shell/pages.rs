@@ -304,14 +304,10 @@ impl Pages {
         let ailments: Vec<String> = self.ailments().iter().map(|it| json_text(it)).collect();
         let named = self.replicas_by_name(table);
         let (replicas, left_out) = json_list(named.iter().map(spell), REPLICAS_BYTES_MAX);
-        let leads_meta = self
-            .replicas
-            .view(META)
-            .is_some_and(|view| view.is_leader());
         format!(
             "{{\"node\":{},\"cluster\":\"{:016x}\",\"incarnation\":{},\"started_s\":{},\
              \"version\":{},\
-             \"serves\":{},\"ailments\":[{}],\"leads_meta\":{leads_meta},\"pending_calls\":{},\
+             \"serves\":{},\"ailments\":[{}],{},\"pending_calls\":{},\
              \"delayed_calls\":{},\"replicas_left_out\":{left_out},\"replicas\":[{replicas}]}}\n",
             self.node,
             self.cluster,
@@ -320,8 +316,24 @@ impl Pages {
             json_text(env!("CARGO_PKG_VERSION")),
             ailments.is_empty(),
             ailments.join(","),
+            self.meta(),
             self.pending.count(),
             self.delays.count(),
+        )
+    }
+}
+
+impl Pages {
+    /// What the node has of the meta service, and whether somebody leads that.
+    fn meta(&self) -> String {
+        let view = self.replicas.view(META);
+        let sound = view.filter(|view| view.standing().damage.is_none());
+        let leads = sound.as_ref().is_some_and(|view| view.is_leader());
+        let replica = sound.map(|view| view.member.replica.0.to_string());
+        format!(
+            "\"leads_meta\":{leads},\"meta_is_led\":{},\"meta_replica\":{}",
+            self.known.meta.is_led(),
+            replica.unwrap_or_else(|| "null".to_owned()),
         )
     }
 }

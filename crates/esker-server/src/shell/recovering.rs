@@ -1,13 +1,18 @@
 //! An operator's deliberate act: the meta service goes on with the replica of a stopped node.
 //!
 //! Most of the others are lost for ever (docs/decisions/0037).
-//! One fact is written, durably, and nothing else: everything follows from it when the node is
-//! started the next time, however often that is cut short. So the act is whole or was not done.
+//! Whoever looks first changes nothing. The act writes one fact, durably, and nothing else:
+//! everything follows from it when the node is started the next time, however often that is cut
+//! short. So the act is whole or was not done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddrV4;
+use std::path::Path;
 use std::sync::Arc;
 
+use esker::Error;
 use esker::internals::env::bundle::Env;
+use esker::internals::env::overlay::OverlayFs;
 use esker_raft::{NodeId, ReplicaId, Status};
 use tokio::runtime::Builder;
 
@@ -16,10 +21,12 @@ use crate::meta::ids::META;
 use crate::meta::limits::FORGOTTEN_REPLICAS_MAX;
 use crate::meta::live::REMOVED_FACT;
 use crate::meta::state::State;
-use crate::node::reserve::RESERVE_BYTES;
+use crate::node::opening::{DB, LOCK, RAFT};
 use crate::node::{Found, NodeOptions, Now, Stages, identity};
 use crate::shell::moments::Moments;
-use crate::shell::opening::{faults_of, load_epoch, load_knowledge, node_options, open_patiently};
+use crate::shell::opening::{
+    faults_of, load_epoch, load_knowledge, node_options, open_patiently, patiently,
+};
 use crate::shell::running::StartError;
 use crate::shell::settings::Settings;
 
@@ -40,8 +47,10 @@ pub struct MetaFound {
     pub replica: ReplicaId,
     /// The members that it knows of, and where they are; it is one of them.
     pub members: BTreeMap<ReplicaId, NodeId>,
-    /// It has a vote. One that has none yet may be behind those that had one.
-    pub votes: bool,
+    /// Those that vote, in one set; or in two, each of which counts for itself.
+    pub voters: Vec<BTreeSet<ReplicaId>>,
+    /// The other nodes that it knows of, with their addresses for clients.
+    pub others: BTreeMap<NodeId, SocketAddrV4>,
     /// The last entry of its log, and the term of that: of several nodes, the one of which the term
     /// is greatest, and the entry among those, has most.
     pub last: (u64, u64),
@@ -51,46 +60,99 @@ pub struct MetaFound {
     pub node_count: usize,
     /// It goes on alone when the node is started.
     pub is_accepted: bool,
-    /// What is wrong with the directory, a sentence each. It was found by the opening, so a later
-    /// one may not find it again.
+    /// What is wrong with the directory, a sentence each. Where the loss is accepted that opening
+    /// has found it, and a later one may not find it again.
     pub faults: Vec<String>,
 }
 
-/// Says what is there, and, if the loss of all others is accepted, has it go on alone from the next
-/// start on. `drawn` is a number that was drawn for this call.
+impl MetaFound {
+    /// Whether it has a vote. One that has none yet may be behind those that had one.
+    pub fn votes(&self) -> bool {
+        self.voters.iter().any(|set| set.contains(&self.replica))
+    }
+
+    /// Whether these alone can choose a leader.
+    pub fn can_elect(&self, replicas: &BTreeSet<ReplicaId>) -> bool {
+        let mut sets = self.voters.iter();
+        sets.all(|set| set.intersection(replicas).count() * 2 > set.len())
+    }
+}
+
+/// Says what is there. What an opening writes goes to `scratch`, an empty directory elsewhere that
+/// the caller removes: in the node's own nothing changes, and nobody opens it meanwhile.
 ///
-/// Who only looks opens the directory as well, as a start of the node does.
-///
-/// Errors: why not, what to do instead, and what the opening found; nothing is given up then.
-pub fn recover_meta(
+/// Errors: why its replica cannot be the one that goes on, what to do instead, and what was found.
+pub fn look_at_meta(
     env: &Env,
     settings: &Settings,
-    (drawn, accepts_loss): (u64, bool),
+    scratch: &Path,
 ) -> Result<MetaFound, StartError> {
-    let dir = &settings.dir;
-    let owner = identity::read(env, dir).map_err(|error| StartError(error.to_string()))?;
-    if owner.is_none() {
-        let why = format!("{} is no node's directory", dir.display());
-        return Err(StartError(why));
+    let told = |error: Error| StartError(error.to_string());
+    refuse_nobody(env, settings)?;
+    let lock = patiently(settings, || env.fs.lock_unwritten(&settings.dir.join(LOCK)));
+    // Where no lock lies nobody has ever opened it.
+    let _held = waited(lock)?;
+    let mut aside = env.clone();
+    for folder in [RAFT, DB] {
+        let upper = scratch.join(folder);
+        env.fs.create_dir_all(&upper).map_err(told)?;
+        let lower = settings.dir.join(folder);
+        aside.fs = Arc::new(OverlayFs::new(aside.fs, &lower, &upper, None));
     }
-    // It says nothing to anybody, so it is no life of the node; and who only looks leaves the room
-    // that is kept for an opening where it is.
     let options = NodeOptions {
-        keeps_reserve: accepts_loss,
-        ..node_options(settings, String::new(), drawn)
+        keeps_reserve: false,
+        beside: Some(scratch.to_owned()),
+        ..node_options(settings, String::new(), 0)
     };
-    if !accepts_loss {
-        refuse_full_disk(env, settings)?;
-    }
-    // A process that was killed a moment ago is waited for.
-    let runtime = Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| StartError(error.to_string()))?;
-    let opened = runtime.block_on(open_patiently(env, settings, options));
-    let (mut stages, found) = opened.map_err(StartError)?;
-    let done = take_up_log(&mut stages, Moments(Arc::clone(&env.clock)).now());
+    visit(&aside, settings, options, |stages, found| {
+        settle(stages, found, None)
+    })
+}
+
+/// Has it go on alone from the next start on: the loss of all others is accepted. `drawn` is a
+/// number that was drawn for this call.
+///
+/// Errors: why not, what to do instead, and what the opening found; nothing is given up then.
+pub fn recover_meta(env: &Env, settings: &Settings, drawn: u64) -> Result<MetaFound, StartError> {
+    refuse_nobody(env, settings)?;
+    // It says nothing to anybody, so it is no life of the node.
+    let options = node_options(settings, String::new(), drawn);
     // Of two that were decided beside one another the last word holds.
     let drawn = (env.clock.unix_time().as_secs() << 20) | (drawn & 0xf_ffff);
-    let done = done.and_then(|()| settle(&stages, &found, (drawn, accepts_loss)));
+    visit(env, settings, options, |stages, found| {
+        settle(stages, found, Some(drawn))
+    })
+}
+
+fn refuse_nobody(env: &Env, settings: &Settings) -> Result<(), StartError> {
+    let dir = &settings.dir;
+    let owner = identity::read(env, dir).map_err(|error| StartError(error.to_string()))?;
+    match owner {
+        Some(_) => Ok(()),
+        None => Err(StartError(format!(
+            "{} is no node's directory",
+            dir.display()
+        ))),
+    }
+}
+
+/// Waits for what a process that was killed a moment ago may hold yet.
+fn waited<T>(opening: impl Future<Output = Result<T, String>>) -> Result<T, StartError> {
+    let runtime = Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|error| StartError(error.to_string()))?;
+    runtime.block_on(opening).map_err(StartError)
+}
+
+/// Opens the directory, and closes it behind `look`.
+fn visit(
+    env: &Env,
+    settings: &Settings,
+    options: NodeOptions,
+    look: impl FnOnce(&Stages, &Found) -> Result<MetaFound, String>,
+) -> Result<MetaFound, StartError> {
+    let (mut stages, found) = waited(open_patiently(env, settings, options))?;
+    let done = take_up_log(&mut stages, Moments(Arc::clone(&env.clock)).now());
+    let done = done.and_then(|()| look(&stages, &found));
     let closed = stages.db.close().map_err(|error| error.to_string());
     // What was accepted is kept, durably: it holds whatever becomes of the rest.
     let done = done.and_then(|done| match done.is_accepted {
@@ -102,21 +164,6 @@ pub fn recover_meta(
         let sentences: Vec<String> = std::iter::once(why).chain(faults).collect();
         StartError(sentences.join("; "))
     })
-}
-
-/// Opening a database writes a little, which a full disk has no room for.
-fn refuse_full_disk(env: &Env, settings: &Settings) -> Result<(), StartError> {
-    let free = env.fs.free_bytes(&settings.dir);
-    let free = free.map_err(|error| StartError(error.to_string()))?;
-    match free < RESERVE_BYTES {
-        true => Err(StartError(format!(
-            "the disk of {} is full, and to look takes {} MiB: make room. (--accept-loss uses what \
-             the node keeps for its next opening)",
-            settings.dir.display(),
-            RESERVE_BYTES >> 20
-        ))),
-        false => Ok(()),
-    }
 }
 
 /// Has the replica of meta apply what its log knows to be committed: its rows on the disk may be
@@ -147,11 +194,7 @@ fn take_up_log(stages: &mut Stages, now: Now) -> Result<(), String> {
     ))
 }
 
-fn settle(
-    stages: &Stages,
-    found: &Found,
-    (drawn, accepts_loss): (u64, bool),
-) -> Result<MetaFound, String> {
+fn settle(stages: &Stages, found: &Found, accepted: Option<u64>) -> Result<MetaFound, String> {
     let node = stages.identity.node;
     if let Some(why) = told_removed(stages)? {
         // What the others have decided since is no less than what it has.
@@ -172,7 +215,7 @@ fn settle(
             node.0
         ));
     }
-    if accepts_loss && !is_accepted {
+    if let Some(drawn) = accepted.filter(|_| !is_accepted) {
         let number = latest + 1;
         let times = Epoch::left_out(known, number);
         let epoch = Epoch {
@@ -193,13 +236,30 @@ fn settle(
         node,
         replica,
         members: members.nodes.clone(),
-        votes: members.votes(replica),
+        voters: [&members.voters, &members.outgoing]
+            .into_iter()
+            .filter(|set| !set.is_empty())
+            .cloned()
+            .collect(),
+        others: others(stages, &state)?,
         last: (status.last_term, status.last),
         table_count: open_tables(&state),
         node_count: state.nodes.len(),
-        is_accepted: is_accepted || accepts_loss,
+        is_accepted: is_accepted || accepted.is_some(),
         faults: faults_of(found),
     })
+}
+
+/// The other nodes, as its rows of meta name them, or as it was told last.
+fn others(stages: &Stages, state: &State) -> Result<BTreeMap<NodeId, SocketAddrV4>, String> {
+    let rows = state.nodes.iter();
+    let mut others: BTreeMap<NodeId, SocketAddrV4> = rows
+        .map(|(node, row)| (*node, row.addresses.client))
+        .collect();
+    let told = load_knowledge(stages)?.nodes.into_iter();
+    others.extend(told.map(|(node, facts)| (node, facts.addresses.client)));
+    others.remove(&stages.identity.node);
+    Ok(others)
 }
 
 /// What a node that was removed was told, if it was started since.

@@ -1,7 +1,7 @@
 //! Three nodes keep the meta service, and two are lost: the third goes on, and no other one does.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +19,10 @@ use esker_server::node::{
     Ask, Create, Fetch, NodeEvent, NodeOptions, Progress, RequestId, Stages, identity, open,
 };
 use esker_server::reconcile::{Due, Leading, Out, Succession};
-use esker_server::shell::recover_meta;
 use esker_server::shell::settings::Settings;
+use esker_server::shell::{MetaFound, StartError, look_at_meta, recover_meta};
 
+use crate::rejoining::{files, flip_in_raft_log};
 use crate::sole_node::now;
 
 const CLUSTER: u64 = 7;
@@ -37,6 +38,28 @@ fn settings() -> Settings {
         log_segment: 256 << 10,
         ..Settings::default()
     }
+}
+
+/// Looks, with an empty directory for what that writes.
+fn look(env: &Env) -> Result<MetaFound, StartError> {
+    let mut folders = (0..).map(|number| format!("/look{number}"));
+    let is_new = |folder: &String| !env.fs.exists(Path::new(folder)).unwrap();
+    let scratch = folders.find(is_new).unwrap();
+    look_at_meta(env, &settings(), Path::new(&scratch))
+}
+
+/// All that lies in a node's directory.
+fn contents(fs: &dyn Fs) -> BTreeMap<PathBuf, Vec<u8>> {
+    let folders = ["", "raft", "db"];
+    let all = folders.iter().flat_map(|folder| files(fs, folder));
+    let all = all.filter(|path| !folders[1..].iter().any(|folder| path.ends_with(folder)));
+    let read = |path: PathBuf| {
+        let file = fs.open_read(&path).unwrap();
+        let mut bytes = vec![0; file.size_bytes() as usize];
+        file.read_at(0, &mut bytes).unwrap();
+        (path, bytes)
+    };
+    all.map(read).collect()
 }
 
 /// A node that runs.
@@ -404,7 +427,7 @@ impl Three {
     /// The act, on the last node, which does not run.
     fn accept(&self, env: &Env) -> Result<(), String> {
         let settings = settings();
-        let done = recover_meta(env, &settings, (99, true));
+        let done = recover_meta(env, &settings, 99);
         done.map(|found| assert!(found.is_accepted))
             .map_err(|error| error.0)
     }
@@ -472,7 +495,7 @@ fn a_loss_is_looked_at_first_and_refused_where_there_is_nothing_to_go_on_with() 
     let settings = settings();
     let three = lost_two();
     let env = three.worlds[2].env();
-    let found = recover_meta(&env, &settings, (99, false)).unwrap();
+    let found = look(&env).unwrap();
     let members: Vec<u64> = found.members.values().map(|node| node.0).collect();
     assert_eq!(
         (found.node.0, found.replica.0, members),
@@ -484,29 +507,29 @@ fn a_loss_is_looked_at_first_and_refused_where_there_is_nothing_to_go_on_with() 
     // Whoever looks says nothing to anybody, and leaves no trace in who had the directory open.
     let life = |env: &Env| identity::read(env, Path::new(DIR)).unwrap().unwrap();
     let before = life(&env);
-    recover_meta(&env, &settings, (98, false)).unwrap();
+    look(&env).unwrap();
     assert_eq!(life(&env), before);
     // Nor does it use up the room that is kept for an opening on a full disk.
     let reserve = Path::new(DIR).join("RESERVE");
-    recover_meta(&three.worlds[1].env(), &settings, (98, true)).unwrap();
+    recover_meta(&three.worlds[1].env(), &settings, 98).unwrap();
     assert!(three.worlds[1].fs.exists(&reserve).unwrap());
     let full = three.worlds[1].after_kill();
     full.fs.set_free_bytes(0);
-    let refused = recover_meta(&full.env(), &settings, (98, false)).unwrap_err();
-    assert!(refused.0.contains("is full, and to look"), "{refused}");
+    // What is put beside it has no room there either.
+    look(&full.env()).unwrap_err();
     assert!(full.fs.exists(&reserve).unwrap());
     let one = One::open(&env, 3).unwrap();
     assert_eq!(one.succession.epoch(), Epoch::default());
     // While it runs.
-    let refused = recover_meta(&env, &settings, (99, true)).unwrap_err();
+    let refused = recover_meta(&env, &settings, 99).unwrap_err();
     assert!(refused.0.contains("another process"), "{refused}");
     drop(one);
     // Nobody's, and one without a replica of meta.
     let world = SimWorld::new(9);
-    let refused = recover_meta(&world.env(), &settings, (99, true)).unwrap_err();
+    let refused = recover_meta(&world.env(), &settings, 99).unwrap_err();
     assert!(refused.0.contains("no node's directory"), "{refused}");
     identity::create(&world.env(), Path::new(DIR), CLUSTER, NodeId(4)).unwrap();
-    let refused = recover_meta(&world.env(), &settings, (99, true)).unwrap_err();
+    let refused = recover_meta(&world.env(), &settings, 99).unwrap_err();
     assert!(refused.0.contains("node 4 has no replica"), "{refused}");
     // The only one that there is.
     let world = SimWorld::new(10);
@@ -525,7 +548,7 @@ fn a_loss_is_looked_at_first_and_refused_where_there_is_nothing_to_go_on_with() 
     }
     drop(one);
     let world = world.after_kill();
-    let refused = recover_meta(&world.env(), &settings, (99, true)).unwrap_err();
+    let refused = recover_meta(&world.env(), &settings, 99).unwrap_err();
     assert!(refused.0.contains("the only replica"), "{refused}");
 }
 
@@ -735,6 +758,35 @@ fn the_node_that_was_removed_takes_the_meta_service_from_nobody() {
 }
 
 #[test]
+fn to_look_changes_nothing_in_the_directory() {
+    // Of a store that was closed, that was cut off from its power, or that is damaged.
+    let three = lost_two();
+    let mut worlds = vec![three.worlds[2].after_kill()];
+    let modes = CrashMode::ALL.iter().enumerate();
+    worlds.extend(modes.map(|(at, mode)| three.worlds[2].after_crash(*mode, at as u64)));
+    let damaged = three.worlds[2].after_kill();
+    flip_in_raft_log(&damaged, 200);
+    worlds.push(damaged);
+    for (at, world) in worlds.iter().enumerate() {
+        let before = contents(&*world.fs);
+        assert!(before.len() > 4, "{before:?}");
+        let found = look(&world.env());
+        assert_eq!(found.is_err(), at + 1 == worlds.len(), "{at}: {found:?}");
+        assert!(
+            contents(&*world.fs) == before,
+            "{at}: something has changed"
+        );
+        // It sees what an opening sees, and as often as somebody looks.
+        assert_eq!(look(&world.env()), found, "{at}");
+        if let Ok(found) = found {
+            // That the last entry is committed, the one with the table, need not be on the disk.
+            assert!(found.table_count == 1 || at > 0, "{at}: {found:?}");
+            assert_eq!((found.node_count, found.others.len()), (3, 2));
+        }
+    }
+}
+
+#[test]
 fn one_that_has_no_vote_yet_goes_on_with_what_it_has() {
     let mut three = Three::begun();
     let leader = three.leader();
@@ -749,7 +801,7 @@ fn one_that_has_no_vote_yet_goes_on_with_what_it_has() {
     let one = three.ones[3].as_mut().unwrap();
     one.stages.create(Create { member, first }, step).unwrap();
     three.kill(3);
-    let looks = |three: &Three| recover_meta(&three.worlds[3].env(), &settings(), (7, false));
+    let looks = |three: &Three| look(&three.worlds[3].env());
     let refused = looks(&three).unwrap_err();
     assert!(
         refused.0.contains("is new, and has nothing yet"),
@@ -761,8 +813,8 @@ fn one_that_has_no_vote_yet_goes_on_with_what_it_has() {
     assert_eq!(three.ones[3].as_ref().unwrap().state().tables.len(), 1);
     (0..NODES).for_each(|node| three.kill(node));
     let found = looks(&three).unwrap();
-    assert_eq!((found.votes, found.table_count), (false, 1));
-    recover_meta(&three.worlds[3].env(), &settings(), (7, true)).unwrap();
+    assert_eq!((found.votes(), found.table_count), (false, 1));
+    recover_meta(&three.worlds[3].env(), &settings(), 7).unwrap();
     three.open(3);
     three.live(LONG);
     assert_eq!(three.leader(), 3);
@@ -792,7 +844,7 @@ fn nobody_lets_go_of_its_replica_before_the_one_that_goes_on_has_gone_on() {
         three.live(LONG);
         (0..2).for_each(|node| three.kill(node));
         for node in 0..2 {
-            let found = recover_meta(&three.worlds[node].env(), &settings(), (7, true));
+            let found = recover_meta(&three.worlds[node].env(), &settings(), 7);
             assert!(found.is_ok(), "{ticks} ticks, node {}: {found:?}", node + 1);
         }
         // One of the two copies is the one that goes on, and the other one lets go of its own.
@@ -826,7 +878,7 @@ fn what_somebody_once_heard_costs_nobody_the_last_copy() {
     three.open(0);
     three.live(LONG);
     three.kill(0);
-    recover_meta(&three.worlds[0].env(), &settings(), (7, true)).expect("the last copy is gone");
+    recover_meta(&three.worlds[0].env(), &settings(), 7).expect("the last copy is gone");
     three.open(0);
     three.live(LONG);
     let state = three.ones[0].as_ref().unwrap().state();
@@ -846,7 +898,7 @@ fn of_two_that_were_recovered_beside_one_another_one_holds() {
     let settings = settings();
     let mut three = lost_two();
     for (node, drawn) in [(1, 55), (2, 99)] {
-        recover_meta(&three.worlds[node].env(), &settings, (drawn, true)).unwrap();
+        recover_meta(&three.worlds[node].env(), &settings, drawn).unwrap();
     }
     three.open(1);
     three.live(LONG);
@@ -857,6 +909,6 @@ fn of_two_that_were_recovered_beside_one_another_one_holds() {
     assert!(three.ones[1].as_ref().unwrap().meta().is_none());
     // A second loss is a later one, whatever was drawn.
     three.kill(2);
-    let refused = recover_meta(&three.worlds[2].env(), &settings, (1, true)).unwrap_err();
+    let refused = recover_meta(&three.worlds[2].env(), &settings, 1).unwrap_err();
     assert!(refused.0.contains("the only replica"), "{refused}");
 }

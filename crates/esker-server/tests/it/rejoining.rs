@@ -32,7 +32,7 @@ fn written_shortly() -> SimWorld {
     world.after_kill()
 }
 
-fn files(fs: &dyn Fs, part: &str) -> Vec<PathBuf> {
+pub fn files(fs: &dyn Fs, part: &str) -> Vec<PathBuf> {
     let dir = Path::new(DIR).join(part);
     let mut names = fs.list(&dir).unwrap();
     names.sort();
@@ -66,14 +66,14 @@ fn is_retired_and_keeps_its_rows(world: &SimWorld, client: &Client) {
     }
 }
 
-// A bit of what was durable is another one.
-fn flip_in_raft_log(world: &SimWorld) {
+/// A bit of what was durable is another one.
+pub fn flip_in_raft_log(world: &SimWorld, at: usize) {
     let segments = files(&*world.fs, "raft");
     let path = segments.iter().rev().nth(1).unwrap_or(&segments[0]);
     let mut bytes = vec![0; world.fs.file_size(path).unwrap() as usize];
     let file = world.fs.open_read(path).unwrap();
     file.read_at(0, &mut bytes).unwrap();
-    bytes[1000] ^= 4;
+    bytes[at] ^= 4;
     let mut file = world.fs.open_log(path, bytes.len() as u64).unwrap();
     file.write_at(0, &bytes).unwrap();
     file.syncer().sync().unwrap();
@@ -107,7 +107,7 @@ fn a_raft_log_that_was_wiped_is_no_beginning_though_nothing_was_flushed() {
 #[test]
 fn a_raft_log_that_is_damaged_retires_its_replicas() {
     let (world, client) = written();
-    flip_in_raft_log(&world);
+    flip_in_raft_log(&world, 1000);
     is_retired_and_keeps_its_rows(&world, &client);
 }
 
@@ -256,7 +256,7 @@ fn a_retired_replica_keeps_its_rows_until_it_is_purged_and_then_has_a_successor(
 #[test]
 fn a_log_that_has_lost_something_keeps_its_segments_aside() {
     let (world, _) = written();
-    flip_in_raft_log(&world);
+    flip_in_raft_log(&world, 1000);
     let (_stages, found) = open_node(&world.env()).unwrap();
     let told = found.loss.unwrap();
     let folder = told.split("kept in ").nth(1).unwrap().trim_end_matches(')');

@@ -7,10 +7,14 @@ const SECOND: Duration = Duration::from_secs(1);
 #[test]
 fn silence_is_told_once_and_its_end_too() {
     let watch = MetaWatch::default();
+    // Nobody is silent yet, and nobody has said anything.
+    assert!(!watch.is_away() && !watch.is_led());
     assert_eq!(watch.answered(), None);
+    assert!(watch.is_led());
     let told = |seconds: u32| (0..seconds).filter_map(|_| watch.pass(SECOND)).count();
     assert_eq!((told(1), watch.is_away()), (0, false));
     assert_eq!((told(1), watch.is_away()), (0, true));
+    assert!(!watch.is_led());
     assert_eq!(told(7), 0);
     let line = watch.pass(SECOND).expect("ten seconds");
     assert!(line.contains("for 10 s"), "{line}");
