@@ -7,6 +7,7 @@ use crate::base::hooks::event_reasons::{BackgroundJob, FlushReason};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::db::core::Core;
 use crate::db::job_events::note_failure;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// Looks at the disk, and opens or closes the gate for lack of space.
 ///
@@ -59,9 +60,9 @@ pub fn max_space_amp(core: &Core) -> f64 {
         return asked;
     }
     let version = core.history.current();
-    let files = version.keyspaces.values();
-    let files = files.flat_map(|state| state.levels.files());
-    let live_bytes: u64 = files.map(|(_, file)| file.values.total_bytes()).sum();
+    let states = version.keyspaces.values();
+    let values = states.map(|state| state.levels.values());
+    let live_bytes: u64 = values.map(ValueLiveBytes::total_bytes).sum();
     let left_bytes = settings.db.disk_limit.saturating_sub(live_bytes);
     let affordable = 1.0 + PRESSED_DEAD_SHARE * left_bytes as f64 / live_bytes.max(1) as f64;
     asked.min(affordable.max(PRESSED_SPACE_AMP))

@@ -82,9 +82,8 @@ impl History {
         let (current, older) = self.in_use();
         let states = current.keyspaces.values();
         let levels = states.map(|state| &state.levels).chain(&older);
-        let files = levels.flat_map(|levels| levels.files());
-        files
-            .flat_map(|(_, file)| file.values.iter().map(|(segment, _)| segment))
+        levels
+            .flat_map(|levels| levels.values().iter().map(|(segment, _)| segment))
             .collect()
     }
 

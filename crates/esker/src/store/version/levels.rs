@@ -1,7 +1,7 @@
 //! The runs of one keyspace, level by level.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, OnceLock};
 
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
@@ -9,6 +9,7 @@ use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::limits::LEVEL_COUNT;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::{Run, RunId};
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// Levels below level 0: each is one run.
 const SORTED_LEVEL_COUNT: usize = LEVEL_COUNT - 1;
@@ -23,6 +24,9 @@ const SORTED_LEVEL_COUNT: usize = LEVEL_COUNT - 1;
 pub struct Levels {
     l0: Vec<Run>,
     sorted: [Run; SORTED_LEVEL_COUNT],
+    /// Summed up when somebody asks first: each flush asks it of all keyspaces, most of which are
+    /// as they were.
+    values: OnceLock<ValueLiveBytes>,
 }
 
 /// What one edit does to the files of one keyspace. Removals take effect before additions.
@@ -46,6 +50,7 @@ impl Default for Levels {
         Levels {
             l0: Vec::new(),
             sorted: std::array::from_fn(|_| Run::empty(0)),
+            values: OnceLock::new(),
         }
     }
 }
@@ -100,6 +105,17 @@ impl Levels {
     /// Size of all levels, in bytes.
     pub fn total_size_bytes(&self) -> u64 {
         Level::all().map(|level| self.size_bytes(level)).sum()
+    }
+
+    /// Bytes of the value log that the files point to, by segment.
+    pub fn values(&self) -> &ValueLiveBytes {
+        self.values.get_or_init(|| {
+            let mut live: BTreeMap<FileNumber, u64> = BTreeMap::new();
+            for (segment, bytes) in self.files().flat_map(|(_, file)| file.values.iter()) {
+                *live.entry(segment).or_default() += bytes;
+            }
+            live.into_iter().collect()
+        })
     }
 
     /// The deepest level that has files.
@@ -157,7 +173,11 @@ impl Levels {
     /// Errors: `Corruption` when a removed file is not at its level, an added one is there
     /// already, files of a run would overlap, or level 0 would break its law.
     pub fn edited(&self, comparator: &Comparator, edit: LevelsEdit) -> Result<Levels> {
-        let mut next = self.clone();
+        let mut next = Levels {
+            l0: self.l0.clone(),
+            sorted: self.sorted.clone(),
+            values: OnceLock::new(),
+        };
         for level in Level::all() {
             let gone = edit.removed.iter().filter(|(at, _)| *at == level);
             let gone: Vec<FileNumber> = gone.map(|(_, number)| *number).collect();

@@ -221,10 +221,8 @@ impl Version {
     pub fn live_values(&self) -> ValueLiveBytes {
         let mut live: BTreeMap<FileNumber, u64> = BTreeMap::new();
         let levels = self.keyspaces.values().map(|state| &state.levels);
-        for (_, file) in levels.flat_map(|levels| levels.files()) {
-            for (segment, bytes) in file.values.iter() {
-                *live.entry(segment).or_default() += bytes;
-            }
+        for (segment, bytes) in levels.flat_map(|levels| levels.values().iter()) {
+            *live.entry(segment).or_default() += bytes;
         }
         live.into_iter().collect()
     }

@@ -118,3 +118,30 @@ fn untouched_runs_are_shared() {
     let same = |levels: &Levels| levels.run(level(3)).files().as_ptr();
     assert_eq!(same(&levels), same(&next));
 }
+
+#[test]
+fn what_levels_point_to_is_the_sum_over_their_files() {
+    // Also after the sum was asked for: what comes of an edit has another.
+    let pointing = |number: u64, keys, values: &[(u64, u64)]| {
+        let values = values.iter();
+        let values = values.map(|(segment, bytes)| (FileNumber(*segment), *bytes));
+        Arc::new(FileRecord {
+            values: values.collect(),
+            ..FileRecord::clone(&file(number, keys, (number, number)))
+        })
+    };
+    let sums = |levels: &Levels| {
+        let sums = levels.values().iter();
+        sums.map(|(segment, bytes)| (segment.0, bytes))
+            .collect::<Vec<_>>()
+    };
+    let first = pointing(1, ("a", "c"), &[(7, 10), (9, 5)]);
+    let levels = l0(vec![(1, first)]).unwrap();
+    assert_eq!(sums(&levels), [(7, 10), (9, 5)]);
+    let second = pointing(2, ("d", "f"), &[(3, 1), (9, 2)]);
+    let both = levels.with(&ORDER, level(1), 0, second).unwrap();
+    assert_eq!(sums(&both), [(3, 1), (7, 10), (9, 7)]);
+    let one = both.without(&ORDER, Level::ZERO, FileNumber(1)).unwrap();
+    assert_eq!(sums(&one), [(3, 1), (9, 2)]);
+    assert_eq!(sums(&both.clone()), sums(&both));
+}
