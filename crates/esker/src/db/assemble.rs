@@ -182,6 +182,7 @@ fn value_log(
         dir: parts.dir.clone(),
         numbers: Arc::clone(numbers),
         segment_bytes: parts.resolved.db.value_segment_fitting(),
+        disk_limit: parts.resolved.db.disk_limit,
         database_id: version.identity.database_id,
         values: Arc::clone(&opened.values),
         events: parts.events.clone(),

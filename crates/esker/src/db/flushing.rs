@@ -18,6 +18,7 @@ use crate::flow::current::{FlushedTables, Sealed};
 use crate::flow::flush::{Flushed, flush};
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
 use crate::flow::read::view::View;
+use crate::flow::values::flush::write_oldest;
 use crate::flow::values::relocation::RelocationSettings;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
@@ -64,7 +65,8 @@ fn flush_all(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
         core.committer.sync_log()?;
     }
     let began = core.env.clock.monotonic();
-    let made = flushes.iter_mut().try_for_each(|flush| flush.run(core));
+    let run = |flush: &mut Flush<'_>| core.committer.closing_own_segments(|| flush.run(core));
+    let made = flushes.iter_mut().try_for_each(run);
     if let Err(error) = made.and_then(|()| record(core, flushes)) {
         // For want of space or files it was not recorded, and each try makes files of its own.
         // After any other error the edit may be on the disk: the next open finds out.
@@ -102,6 +104,10 @@ impl Flush<'_> {
         let _charge = core
             .memory_budget
             .hold(MemoryOwner::Compaction, buffer_bytes);
+        if parts.is_unlogged {
+            // What is not the newest of its key goes where the flush puts it.
+            write_oldest(&core.values, &parts.current.view(), sealed.len())?;
+        }
         let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
         note_made(core, &flushed.files);
         self.flushed = Some(flushed);
@@ -146,7 +152,13 @@ fn record(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
     }
     if files.any(|file| !file.values.is_empty()) {
         // Durable before the edit is: no log will bring these values back.
-        core.committer.sync_values()?;
+        let has_values = |flush: &&Flush<'_>| {
+            let mut files = flush.files().iter();
+            files.any(|file| !file.values.is_empty())
+        };
+        let theirs = flushes.iter().filter(has_values);
+        let keyspaces = theirs.map(|flush| flush.due.parts.id);
+        core.committer.sync_values_of(&keyspaces.collect())?;
     }
     core.committer.leave_giant_segment()?;
     loop {

@@ -6,6 +6,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::core::Core;
+use crate::db::keyspace::KeyspaceParts;
 use crate::flow::current::FlushedTables;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::manifest::Manifest;
@@ -46,6 +47,7 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<&FlushedTables>) -> 
     core.numbers.skip(next.next_file);
     core.history.install(Arc::clone(&next));
     let concerned = concerned(&edit);
+    let mut unlogged = Vec::new();
     for &id in &concerned {
         // One that is being created has no parts yet, and one that is being dropped no state.
         let (Some(parts), Some(state)) = (core.keyspaces.by_id(id), next.keyspace(id)) else {
@@ -59,6 +61,9 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<&FlushedTables>) -> 
         if count > 0 || !is_same {
             parts.current.install(Arc::clone(&state.levels), count);
             parts.read_cost.reset();
+            if parts.is_unlogged {
+                unlogged.push(parts);
+            }
         }
     }
     // Behind the swaps: whoever looks because of this sees them.
@@ -66,7 +71,19 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<&FlushedTables>) -> 
     concerned.iter().for_each(|id| state.looks.note(*id));
     drop(state);
     gone(&edit, &before).for_each(|number| core.obsolete_files.add(number));
+    // Ends of segments are given back there, for which no other edit should wait.
+    drop(manifest);
+    unlogged.iter().for_each(|parts| set_held(core, parts));
     Ok(true)
+}
+
+// What its files point to has changed, and so how much of its live segment is dead.
+fn set_held(core: &Core, parts: &KeyspaceParts) {
+    let view = parts.current.load();
+    let memtables = view.parts().memtables.iter();
+    let named_bytes = memtables.map(|table| table.values().bytes()).sum();
+    let live = view.parts().levels.values();
+    core.values.set_held(parts.id, live, named_bytes);
 }
 
 /// The files of `before` that no version has from `edit` on. What an edit takes out of one level

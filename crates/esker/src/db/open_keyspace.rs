@@ -214,6 +214,10 @@ fn make(
     };
     let current = Current::new(view, sealed).telling(Arc::clone(core.keyspaces.sealed()));
     let current = Arc::new(current);
+    if options.is_unlogged {
+        let held_bytes = state.levels.values().total_bytes();
+        core.values.keep_apart(state.id, held_bytes);
+    }
     let is_asked_for = options.is_unlogged && core.own_log.is_there();
     let hold: Option<Arc<FlushHold>> = is_asked_for.then(Arc::default);
     let clock = state.clock_ms.map(|told| Arc::new(ToldClock::at(told)));
@@ -470,6 +474,9 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     // As after a flush: from now on only who has a handle or a reader of it holds them.
     let now = core.env.clock.monotonic();
     core.pinned_tables.flushed(&sealed, now);
+    core.values.forget(parts.id);
+    // They would keep the segments that they name, in which nothing else may live.
+    drop((sealed, parts));
     file_deletion::remove_obsolete(core);
     space::resume(core);
     // Whoever waits for its flush learns that there is nothing to wait for.

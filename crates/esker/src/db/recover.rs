@@ -26,7 +26,7 @@ use crate::db::training;
 use crate::db::worker;
 use crate::db::write_control;
 use crate::env::fs::DirLock;
-use crate::flow::values::value_log::table_bytes_max;
+use crate::flow::values::segments::table_bytes_max;
 use crate::flow::write::replay::{ReplaySource, ReplayTarget, replay};
 use crate::store::mem::memtable::Memtable;
 use crate::store::names::FileName;

@@ -198,7 +198,8 @@ fn has_file(core: &Core, is_meant: impl Fn(&KeyspaceState, &Passing) -> bool) ->
 /// sorted files hold and point to, if all that only memtables point to were dead.
 fn is_over(core: &Core, log_bytes: u64) -> bool {
     let segments = core.values.segments();
-    let size_bytes: u64 = segments.iter().map(|segment| segment.size_bytes).sum();
+    let used_bytes: u64 = segments.iter().map(|segment| segment.size_bytes).sum();
+    let size_bytes = used_bytes + core.values.spare_bytes();
     let version = core.history.peek();
     let live_bytes = version.live_values().total_bytes();
     let levels = version.keyspaces.values().map(|state| &state.levels);

@@ -77,6 +77,11 @@ pub fn is_pressed(core: &Core) -> bool {
 /// Seals the memtables that name large values: their flush finds out what they overwrote, and what
 /// that takes can be given back then. Says whether there were any.
 pub fn seal_values(core: &Core) -> bool {
+    // Nothing is given back of a segment that is written to, and of these there may be many.
+    // But with each flush of values they would be as small as what it has of their keyspaces.
+    if core.values.has_many_own() || is_beyond_limit(core) {
+        core.values.seal_all_own();
+    }
     core.committer.paused(|active| {
         let mut is_sealed = false;
         for id in active.keyspaces() {
@@ -143,5 +148,5 @@ pub fn used_bytes(core: &Core) -> u64 {
         .iter()
         .map(|segment| segment.size_bytes)
         .sum();
-    files + values + log
+    files + values + core.values.unused_bytes() + log
 }

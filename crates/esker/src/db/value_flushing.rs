@@ -27,7 +27,9 @@ fn write_and_sync(core: &Core) -> Result<bool> {
     let mut passed_bytes = 0;
     if core.values.pool().waiting_bytes() > 0 {
         for parts in core.keyspaces.all() {
-            passed_bytes += write_waiting(&core.values, &parts.current.view())?;
+            let view = parts.current.view();
+            let write = || write_waiting(&core.values, &view);
+            passed_bytes += core.committer.closing_own_segments(write)?;
         }
         // Before the sync, which takes longer: there is room by now.
         core.gate.changed.raise();
@@ -39,7 +41,7 @@ fn write_and_sync(core: &Core) -> Result<bool> {
     let mut is_sealed = is_clogged && seal_waiting(core);
     // Near the limit what was overwritten is found out with every flush of values.
     is_sealed |= space::is_pressed(core) && space::seal_values(core);
-    core.committer.sync_values()?;
+    core.committer.sync_ended_values()?;
     core.committer.sync_log()?;
     Ok(is_sealed)
 }

@@ -381,11 +381,11 @@ fn again(
     }
 }
 
-// Segments that nobody writes to any more are open until they are synced: so they are, and closed
-// by the second look at the value log, which finds nothing to sync in them.
+// Segments that nobody writes to any more are open until they are synced: so they are, of the value
+// log beside those of the log.
 fn close_finished(core: &Core) -> Result<()> {
     core.committer.sync_log()?;
-    core.committer.sync_values()
+    core.committer.close_own_segments()
 }
 
 // The disk may have drained since: looks, and tries once more. What waits to be flushed goes on

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use esker::internals::env::bundle::Env;
-use esker::{Builder, Db, ErrorKind, Keyspace};
+use esker::{Builder, Db, ErrorKind, Keyspace, KeyspaceOptions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Names its directory to the child.
@@ -124,6 +124,54 @@ fn a_database_of_more_files_than_the_process_may_open_is_written_and_read() {
     drop((db, beside));
     let beside = builder(&dir).read_only(true).open().unwrap();
     check_all(&beside);
+}
+
+// Two threads that open files may leave none to each other, but not for ever.
+fn flush_in_the_end(db: &Db) {
+    const TRIES_MAX: usize = 100;
+    for _ in 0..TRIES_MAX {
+        match db.flush_all() {
+            Ok(()) => return,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::OutOfFiles, "{error}"),
+        }
+    }
+    panic!("no try had files enough");
+}
+
+#[test]
+fn more_unlogged_keyspaces_than_the_process_may_open_files_are_written_to() {
+    // Each begins segments of its own, which stay open until they are synced, and nothing is logged.
+    let Some(dir) =
+        own_process("more_unlogged_keyspaces_than_the_process_may_open_files_are_written_to")
+    else {
+        return;
+    };
+    limit_files(80, 80);
+    let builder = builder(&dir).set("value_flush_bytes", "256KiB").unwrap();
+    let db = builder.open().unwrap();
+    let replicas: Vec<_> = (0..KEYSPACES)
+        .map(|index| {
+            let options = KeyspaceOptions {
+                is_unlogged: true,
+                value_threshold_bytes: 1 << 10,
+                ..KeyspaceOptions::default()
+            };
+            db.keyspace_with(&format!("{index}"), options).unwrap()
+        })
+        .collect();
+    for row in 0..30 {
+        for (index, replica) in replicas.iter().enumerate() {
+            let key = format!("{row:02}");
+            replica.put(key, value(index, row)).unwrap();
+        }
+        if row % 10 == 9 {
+            flush_in_the_end(&db);
+        }
+    }
+    assert_eq!(db.stats().state, "open");
+    check_all(&db);
+    db.close().unwrap();
+    check_all(&self::builder(&dir).open().unwrap());
 }
 
 #[test]

@@ -73,6 +73,7 @@ mod two_phases;
 mod claim_waits;
 mod ordered_commit;
 mod marks;
+mod own_segments;
 mod own_log;
 mod flush_groups;
 mod marks_crash;

@@ -187,7 +187,8 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
         is_live: true,
         shape: size(64 << 10, SIZE_MAX, Some("auto")),
         example: "16MiB",
-        doc: "Bytes of large values not written or not synced that start a flush of them.",
+        doc: "Bytes of large values not written, or not synced (but for those of unlogged \
+              keyspaces, which their memtable's flush syncs), that start a flush of them.",
         reason: "After a crash so much is read and checked at the most, and how long that may take \
                  is a wish.",
         access: field!(value_flush_bytes),
@@ -218,8 +219,9 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
             zero: None,
         },
         example: "1000",
-        doc: "Sorted files that are kept open at the same time, and a quarter as many segments of \
-              the value log; fewer where the process may not open so many.",
+        doc: "Sorted files that are kept open at the same time, a quarter as many segments of the \
+              value log, and half of these again that unlogged keyspaces write to; fewer where the \
+              process may not open so many.",
         reason: "The process shares its file descriptors with code that the engine cannot see.",
         access: field!(open_files_max),
     },

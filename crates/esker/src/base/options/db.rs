@@ -55,8 +55,8 @@ impl DbOptions {
     /// time what others meet in days, and what their process takes is not promised.
     pub const MEMORY_LIMIT_TINY: u64 = 1 << 20;
 
-    /// Segments of the value log that are kept open at the same time: a quarter on top of the
-    /// sorted files, because segments are as large as the largest of them, and fewer.
+    /// Segments of the value log that are kept open for reading at the same time: a quarter on top
+    /// of the sorted files, because segments are as large as the largest of them, and fewer.
     pub fn value_segments_open_max(&self) -> usize {
         self.open_files_max / 4
     }

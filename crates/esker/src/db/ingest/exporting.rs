@@ -65,7 +65,7 @@ fn fill(core: &Arc<Core>, keyspaces: &[&Arc<KeyspaceParts>], dir: &Path) -> Resu
     only.first_log = FileNumber(0);
     if only.live_values().iter().next().is_some() {
         // What the set gets is finished, so that its size is what it holds.
-        core.values.seal_live();
+        core.values.seal_live_of(&ids);
     }
     for name in only.file_names() {
         core.gate.check_write()?;

@@ -4,6 +4,7 @@
 //! still see it, and the flush of that memtable, which knows of every snapshot, decides whether it
 //! is ever written. So passing over too much costs memory for a while, and nothing else.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
@@ -20,15 +21,28 @@ use crate::store::vlog::value_pool::WaitingValue;
 ///
 /// Errors: those of writing; what was not written waits on.
 pub fn write_waiting(log: &Arc<ValueLog>, view: &View) -> Result<u64> {
+    write_from(log, view, 0)
+}
+
+/// The same of the `count` oldest memtables, which are about to be flushed: what waits in memtables
+/// of an unlogged keyspace goes to its own segment, which stays open, rather than to a fresh one
+/// for each flush. What younger ones overwrite is written too, since the flush needs it.
+pub fn write_oldest(log: &Arc<ValueLog>, view: &View, count: usize) -> Result<u64> {
+    let tables = view.parts().memtables.len();
+    write_from(log, view, tables.saturating_sub(count))
+}
+
+fn write_from(log: &Arc<ValueLog>, view: &View, youngest: usize) -> Result<u64> {
     let mut passed_bytes = 0;
-    for index in (0..view.parts().memtables.len()).rev() {
-        passed_bytes += write_table(log, view, index)?;
+    for index in (youngest..view.parts().memtables.len()).rev() {
+        passed_bytes += write_table(log, view, youngest..=index)?;
     }
     Ok(passed_bytes)
 }
 
-fn write_table(log: &Arc<ValueLog>, view: &View, index: usize) -> Result<u64> {
-    let table = &view.parts().memtables[index];
+// Those of the oldest of `tables` that nothing newer in them hides.
+fn write_table(log: &Arc<ValueLog>, view: &View, tables: RangeInclusive<usize>) -> Result<u64> {
+    let table = &view.parts().memtables[*tables.end()];
     let mut packet = Vec::new();
     let mut packet_bytes = 0;
     let mut passed_bytes = 0;
@@ -36,7 +50,7 @@ fn write_table(log: &Arc<ValueLog>, view: &View, index: usize) -> Result<u64> {
         let Some(value) = waiting.unwritten() else {
             continue;
         };
-        if !is_newest(view, index, &waiting) {
+        if !is_newest(view, tables.clone(), &waiting) {
             passed_bytes += waiting.waiting_bytes();
             continue;
         }
@@ -79,18 +93,21 @@ fn compressed(waiting: &WaitingValue, value: Bytes) -> PackedValue<'_> {
     }
 }
 
-/// Whether nothing newer of its key is in the memtables, which have all that is newer.
-fn is_newest(view: &View, index: usize, waiting: &WaitingValue) -> bool {
+/// Whether nothing newer of its key is in these memtables, the oldest of which it waits in.
+fn is_newest(view: &View, tables: RangeInclusive<usize>, waiting: &WaitingValue) -> bool {
     let newest = SeqNo::MAX;
-    let tables = &view.parts().memtables;
+    let (youngest, oldest) = tables.clone().into_inner();
+    let memtables = &view.parts().memtables;
     let key = waiting.key();
-    let Some(own) = tables[index].get(key, newest) else {
+    let Some(own) = memtables[oldest].get(key, newest) else {
         return false;
     };
     let pointer = waiting.pointer().encode();
     own.value.ends_with(&pointer)
-        && tables[..index]
+        && memtables[youngest..oldest]
             .iter()
             .all(|table| table.get(key, newest).is_none())
-        && (0..=index).all(|index| view.memtable_cover(index, key, newest) < Some(own.seqno()))
+        && tables
+            .into_iter()
+            .all(|index| view.memtable_cover(index, key, newest) < Some(own.seqno()))
 }

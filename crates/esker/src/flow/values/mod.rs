@@ -5,9 +5,14 @@
 //!
 //! Not here: the bytes of a segment (`store/vlog`), and reading values (`flow/read/values`).
 
+pub mod own_sizes;
+pub mod owners;
 pub mod segments;
+pub mod due_syncs;
 pub mod watch;
 pub mod value_log;
+pub mod own_segments;
+pub mod value_sync;
 pub mod flush;
 pub mod relocation;
 pub mod garbage;

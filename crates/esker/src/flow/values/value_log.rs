@@ -5,6 +5,9 @@
 //! whoever finds a pointer finds the value in the page cache, and a log that is synced behind the
 //! value log (`flow/write/sync`) never has a durable pointer to a value that is not.
 //!
+//! Values of an unlogged keyspace go to a live segment of its own, so that dropping the keyspace
+//! frees what it took: `flow/values/segments`.
+//!
 //! A segment lives as long as somebody names it: a write under way, a memtable that anybody still
 //! holds, or a file of a version in use. A pointer goes from the first to the second to the third,
 //! so whoever looks for the segments without a name asks in that order. Only who holds a segment
@@ -19,11 +22,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::base::codec::checksum::crc32c;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::FileNumber;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::env::fs::{Fs, LogSync};
 use crate::flow::event_queue::EventQueue;
 use crate::flow::file_events;
-use crate::flow::values::segments::{Segment, SegmentSize, Segments, too_large_for_disk, trim};
+use crate::flow::values::segments::{
+    Segment, SegmentSize, Segments, table_bytes_max, too_large_for_disk, trim,
+};
 use crate::flow::values::watch::ValueWatch;
 use crate::store::batch::writer::{Batch, LargeBytes};
 use crate::store::mem::memtable::Memtable;
@@ -36,16 +41,6 @@ use crate::store::vlog::pointer::ValuePointer;
 use crate::store::vlog::value_pool::{NewWaiting, PoolRoom, ValuePool, WaitingValue};
 use crate::store::vlog::writer::{NewValue, VlogWriter};
 
-/// Segments of values that the memtable of one keyspace may name before it is sealed. Its pointers
-/// take next to no memory, so without this a memtable could keep terabytes of overwritten values.
-/// Fewer would flush runs of a few kilobytes.
-const SEGMENTS_PER_TABLE: u64 = 4;
-
-/// Bytes of values that a memtable may name before it is sealed, with segments of that size.
-pub fn table_bytes_max(segment_bytes: u64) -> u64 {
-    segment_bytes.saturating_mul(SEGMENTS_PER_TABLE)
-}
-
 /// What a value log is made of.
 #[derive(Clone)]
 pub struct ValueLogParts {
@@ -57,6 +52,8 @@ pub struct ValueLogParts {
     pub numbers: Arc<FileNumbers>,
     /// Bytes of a segment; a larger value gets one of its own.
     pub segment_bytes: u64,
+    /// Bytes that the database may take; 0 for as many as there are.
+    pub disk_limit: u64,
     /// By what the database is known.
     pub database_id: [u8; 16],
     /// Where values are read.
@@ -67,7 +64,7 @@ pub struct ValueLogParts {
 
 /// The value log of an open database. Any thread may call anything.
 pub struct ValueLog {
-    parts: ValueLogParts,
+    pub(in crate::flow) parts: ValueLogParts,
     state: Mutex<Segments>,
     /// Held while a segment is begun, over the making of its file: one at a time.
     beginning: Mutex<()>,
@@ -123,9 +120,11 @@ impl ValueLog {
     pub fn found(&self, number: FileNumber, size_bytes: u64) {
         let segment = Segment {
             size_bytes,
+            owner: None,
             writer: None,
             syncer: None,
             is_dirty: false,
+            dirty_bytes: 0,
             is_named: true,
             pending: 0,
             held_at: 0,
@@ -197,8 +196,8 @@ impl ValueLog {
         pending
     }
 
-    /// Writes values that waited, side by side and at once, and says where each lies. They
-    /// count as under way.
+    /// Writes values of one keyspace that waited, side by side and at once, and says where each
+    /// lies. They count as under way.
     ///
     /// Errors: `OutOfSpace` or another when no segment could be had, or the write failed; nothing
     /// points to what was written then.
@@ -207,8 +206,10 @@ impl ValueLog {
         values: Vec<PackedValue<'_>>,
         pending: &mut Pending,
     ) -> Result<Vec<ValuePointer>> {
+        let keyspace = values.first().expect("a packet has values").keyspace;
+        assert!(values.iter().all(|value| value.keyspace == keyspace));
         let bytes = values.iter().map(PackedValue::record_bytes).sum();
-        let (writer, offset) = self.set_aside(bytes, pending)?;
+        let (writer, offset) = self.set_aside(keyspace, bytes, pending)?;
         let mut packet = Packet::at(offset);
         let values = values.into_iter();
         let pointers = values.map(|value| packet.add(&writer, value)).collect();
@@ -260,9 +261,16 @@ impl ValueLog {
         }
     }
 
-    /// Whether so much waits that the background should write and sync it.
+    /// Whether so much waits that the background should write and sync it; or so many files do
+    /// that are to be synced and closed.
     pub fn is_flush_due(&self) -> bool {
-        self.unflushed_bytes() >= self.watch.flush_bytes()
+        let (unsynced_bytes, has_many_ended) = {
+            let state = self.state();
+            let has_many_ended = state.has_many_ended(self.values().written_max());
+            (state.unsynced_bytes, has_many_ended)
+        };
+        let unflushed_bytes = unsynced_bytes + self.pool().waiting_bytes();
+        unflushed_bytes >= self.watch.flush_bytes() || has_many_ended
     }
 
     /// Bytes that were written and not synced.
@@ -270,14 +278,9 @@ impl ValueLog {
         self.state().unsynced_bytes
     }
 
-    /// Ends the live segment: nothing more is written to it than is under way.
+    /// Ends the live segments: nothing more is written to them than is under way.
     pub fn seal_live(&self) {
-        let ended = {
-            let mut state = self.state();
-            state.seal_live();
-            std::mem::take(&mut state.ended)
-        };
-        trim(ended);
+        self.seal(Segments::seal_live);
     }
 
     /// Whether there are no segments.
@@ -287,15 +290,7 @@ impl ValueLog {
 
     /// Every segment.
     pub fn segments(&self) -> Vec<SegmentSize> {
-        let state = self.state();
-        let segments = state.segments.iter();
-        segments
-            .map(|(number, segment)| SegmentSize {
-                number: *number,
-                size_bytes: segment.size_bytes,
-                is_sealed: segment.writer.is_none() && segment.pending == 0,
-            })
-            .collect()
+        self.state().sizes()
     }
 
     /// Takes out the segments that nobody names; their files are the caller's to remove. In `used`
@@ -336,16 +331,7 @@ impl ValueLog {
     /// The segments that nobody writes to and that no memtable names: all that is live in them is
     /// pointed to by sorted files.
     pub fn settled(&self) -> Vec<SegmentSize> {
-        let mut state = self.state();
-        let (idle, named) = state.idle();
-        let settled = idle.into_iter().filter(|number| !named.contains(number));
-        settled
-            .map(|number| SegmentSize {
-                number,
-                size_bytes: state.segments[&number].size_bytes,
-                is_sealed: true,
-            })
-            .collect()
+        self.state().settled()
     }
 
     /// Bytes of a segment.
@@ -365,7 +351,7 @@ impl ValueLog {
     }
 
     fn write(&self, new: &NewValue<'_>, pending: &mut Pending) -> Result<ValuePointer> {
-        let (writer, offset) = self.set_aside(new.record_bytes(), pending)?;
+        let (writer, offset) = self.set_aside(new.keyspace, new.record_bytes(), pending)?;
         let pointer = writer.write(offset, new).map_err(|cause| {
             let message = "writing to the value log failed; reopen the database";
             Error::new(ErrorKind::Faulted, message).caused_by(cause)
@@ -375,15 +361,25 @@ impl ValueLog {
     }
 
     /// A place for records of `bytes`, which count as under way from here on.
-    fn set_aside(&self, bytes: u64, pending: &mut Pending) -> Result<(VlogWriter, u64)> {
-        let place = self.place_for(bytes, pending)?;
+    fn set_aside(
+        &self,
+        keyspace: KeyspaceId,
+        bytes: u64,
+        pending: &mut Pending,
+    ) -> Result<(VlogWriter, u64)> {
+        let place = self.place_for(keyspace, bytes, pending)?;
         pending.segments.push(place.0.number());
         Ok(place)
     }
 
-    fn place_for(&self, bytes: u64, pending: &mut Pending) -> Result<(VlogWriter, u64)> {
+    fn place_for(
+        &self,
+        keyspace: KeyspaceId,
+        bytes: u64,
+        pending: &mut Pending,
+    ) -> Result<(VlogWriter, u64)> {
         loop {
-            if let Some(place) = self.state().set_aside(bytes) {
+            if let Some(place) = self.state().set_aside(keyspace, bytes) {
                 return Ok(place);
             }
             // Nothing is guarded but the turn itself.
@@ -392,19 +388,35 @@ impl ValueLog {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             // Another writer may have begun a segment while this one waited.
-            if let Some(place) = self.state().set_aside(bytes) {
+            if let Some(place) = self.state().set_aside(keyspace, bytes) {
                 return Ok(place);
             }
-            let whole = SEGMENT_HEAD_BYTES + bytes;
-            let is_own = whole > self.parts.segment_bytes;
-            let writer = self.begin(whole.max(self.parts.segment_bytes))?;
+            let sizes = self.own_sizes();
+            let next = self.state().next_segment(keyspace, bytes, &sizes);
+            let smallest_bytes = SEGMENT_HEAD_BYTES + bytes;
+            let begun = self.begin(next.capacity_bytes);
+            let writer = begun.or_else(|error| match error.kind() {
+                // As long as there is room for the values there is for their segment.
+                ErrorKind::OutOfSpace if next.owner.is_some() => self.begin(smallest_bytes),
+                _ => Err(error),
+            })?;
             pending.has_begun = true;
             let mut state = self.state();
-            if is_own {
-                return Ok(state.add_own(writer, bytes));
+            if next.capacity_bytes > self.parts.segment_bytes {
+                return Ok(state.add_giant(writer, bytes, next.owner));
             }
-            state.add_live(writer);
+            state.add_live(writer, next.owner, self.values().written_max());
         }
+    }
+
+    /// Changes what lies where, and gives back the ends of segments that ended by it.
+    pub(in crate::flow) fn seal(&self, change: impl FnOnce(&mut Segments)) {
+        let ended = {
+            let mut state = self.state();
+            change(&mut state);
+            std::mem::take(&mut state.ended)
+        };
+        trim(ended);
     }
 
     fn begin(&self, capacity_bytes: u64) -> Result<VlogWriter> {
@@ -420,35 +432,8 @@ impl ValueLog {
     }
 
     // Each change is whole before anything in it could panic.
-    fn state(&self) -> MutexGuard<'_, Segments> {
+    pub(in crate::flow) fn state(&self) -> MutexGuard<'_, Segments> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Makes durable whatever was written before the call, and the names of new segments. One thread
-/// at a time: `flow/write/sync` takes care of that, and of never trying again after a failure.
-impl LogSync for ValueLog {
-    fn sync(&self) -> Result<()> {
-        // Before the syncs, which then make the shorter files durable as well.
-        let ended = std::mem::take(&mut self.state().ended);
-        trim(ended);
-        let dirty = self.state().take_dirty();
-        if dirty.is_empty() {
-            return Ok(());
-        }
-        let mut is_any_new = false;
-        for (_, syncer, is_named) in &dirty {
-            syncer.sync()?;
-            is_any_new |= !is_named;
-        }
-        if is_any_new {
-            self.parts.fs.sync_dir(&self.parts.dir)?;
-        }
-        let mut state = self.state();
-        for (number, _, _) in dirty {
-            state.synced(number);
-        }
-        Ok(())
     }
 }
 

@@ -209,13 +209,6 @@ impl Committer {
         self.sync_log()
     }
 
-    /// Makes every value durable that was written to the value log so far.
-    pub fn sync_values(&self) -> Result<()> {
-        self.sync
-            .sync_values(&*self.env.pool)
-            .map_err(|error| self.sync_failed(error))
-    }
-
     /// Takes over a segment that recovery read: the next sync makes it durable too, because a
     /// killed process may have left it in the page cache only.
     pub fn adopt_segment(&self, number: FileNumber, syncer: Arc<dyn LogSync>) {
@@ -442,7 +435,7 @@ impl Committer {
         marked.unwrap_or_else(|error| self.gate.fail(&error));
     }
 
-    fn sync_failed(&self, error: Error) -> Error {
+    pub(in crate::flow::write) fn sync_failed(&self, error: Error) -> Error {
         self.gate.fail(&error);
         let message = "writes may be lost: a sync of the log failed; reopen the database";
         Error::new(ErrorKind::Faulted, message).caused_by(error)

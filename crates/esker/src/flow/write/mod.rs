@@ -28,6 +28,7 @@ pub mod validation;
 pub mod admission;
 pub mod writer_hold;
 pub mod commit;
+pub mod value_durability;
 pub mod marks;
 pub mod holding;
 pub mod preparing;

@@ -147,16 +147,26 @@ impl SyncGroup {
         self.end_turn(self.sync_each(finished), *live, None)
     }
 
-    /// Makes durable what the log's records point to so far, and nothing of the log.
-    pub fn sync_values(&self, pool: &dyn Pool) -> Result<()> {
-        let Some(values) = &self.values else {
-            return Ok(());
-        };
+    /// Makes `values` durable, and nothing of the log.
+    pub fn sync_values(&self, values: &dyn LogSync, pool: &dyn Pool) -> Result<()> {
         // In turn with the others: the system tells one caller of a failure.
         if !self.take_turn(|_| false, pool)? {
             return Ok(());
         }
         self.end_turn(values.sync(), FileNumber(0), None)
+    }
+
+    /// Makes the log durable if somebody waits for that: who has one turn after another would else
+    /// take each before those that he wakes.
+    pub fn sync_awaited(&self, pool: &dyn Pool) -> Result<()> {
+        let is_awaited = {
+            let state = self.state();
+            state.arrived > 0 && state.synced < state.written
+        };
+        match is_awaited {
+            true => self.sync_all(pool),
+            false => Ok(()),
+        }
     }
 
     /// Makes everything durable that was written so far, whichever segment is live.

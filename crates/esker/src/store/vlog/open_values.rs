@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use crate::base::types::bytes::Bytes;
@@ -21,6 +22,7 @@ pub struct OpenValues {
     fs: Arc<dyn Fs>,
     dir: PathBuf,
     open: OpenTable<VlogReader>,
+    written_max: AtomicUsize,
     pool: Arc<ValuePool>,
     /// Where another process may remove segments: those that were missing before it could.
     lost_beside_writer: OnceLock<BTreeSet<FileNumber>>,
@@ -34,6 +36,7 @@ impl OpenValues {
             fs,
             dir: dir.into(),
             open: OpenTable::new(open_max),
+            written_max: AtomicUsize::new(open_max / 2),
             pool: ValuePool::new(0, 0),
             lost_beside_writer: OnceLock::new(),
         }
@@ -52,13 +55,23 @@ impl OpenValues {
     /// Keeps at most `open_max` segments open from now on, and at least one for each shard.
     pub fn set_open_max(&self, open_max: usize) {
         self.open.set_open_max(open_max);
+        // Relaxed: a limit that is kept to when the next one is begun.
+        self.written_max.store(open_max / 2, Ordering::Relaxed);
+    }
+
+    /// How many segments may be open to be written to, beside those that are read: half as many.
+    pub fn written_max(&self) -> usize {
+        // Relaxed: as above.
+        self.written_max.load(Ordering::Relaxed)
     }
 
     /// Keeps at most `wanted` segments open from now on, fewer where the process may not have so
-    /// many files open, and closes some when it runs out of them.
+    /// many files open, and closes some when it runs out of them. Half as many may be open to be
+    /// written to, which cannot be closed like that: the process has room for both.
     pub fn keep_open(self: &Arc<OpenValues>, wanted: usize) {
         let keeper: Weak<dyn FileKeeper> = Arc::<OpenValues>::downgrade(self);
-        self.set_open_max(self.fs.keep_open(wanted, keeper));
+        let granted = self.fs.keep_open(wanted + wanted / 2, keeper);
+        self.set_open_max(granted - granted / 3);
     }
 
     /// The value at `pointer`: out of memory, or by one read of the file.

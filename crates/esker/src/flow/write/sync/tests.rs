@@ -125,6 +125,25 @@ fn after_a_failed_sync_the_background_does_not_try_again() {
     assert_eq!(probe.0.load(Ordering::SeqCst), 1);
 }
 
+#[test]
+fn the_log_is_synced_between_turns_only_if_somebody_waits_for_it() {
+    let world = SimWorld::new(1);
+    let env = world.env();
+    let (group, probe) = (SyncGroup::default(), Probe::new(u64::MAX));
+    group.sync_awaited(&*env.pool).unwrap();
+    group.add_segment(FileNumber(1), probe.clone());
+    group.wrote(at(1, 10));
+    group.sync_awaited(&*env.pool).unwrap();
+    assert_eq!(probe.count(), 0);
+    group.state().arrived = 1;
+    group.sync_awaited(&*env.pool).unwrap();
+    assert!(probe.count() == 1 && group.is_durable(at(1, 10)));
+    // One who came, and found that it was durable.
+    group.state().arrived = 1;
+    group.sync_awaited(&*env.pool).unwrap();
+    assert_eq!(probe.count(), 1);
+}
+
 /// What threads wrote to a pretended log, and how much of it is durable.
 #[derive(Default)]
 struct Disk {
