@@ -34,7 +34,7 @@ use crate::compare::reviews_sql::load::{
 };
 use crate::compare::reviews_sql::mix;
 use crate::compare::reviews_sql::rest::wait_for_rest;
-use crate::compare::reviews_sql::server::{Server, Start, make_files, version};
+use crate::compare::reviews_sql::server::{Server, Start, make_files, remove_files, version};
 use crate::compare::reviews_sql::session::{connect, run as run_statement};
 
 /// Runs what is asked for.
@@ -210,10 +210,8 @@ impl Player<'_> {
     /// Removes the servers' files, unless they are to be kept.
     fn clear(&self) -> Outcome {
         for contender in &self.contenders {
-            let files = self.files(*contender);
-            if !self.request.keeps_files && files.exists() {
-                let gone = std::fs::remove_dir_all(&files);
-                gone.map_err(|error| Failure::system("cannot remove servers' files", &error))?;
+            if !self.request.keeps_files {
+                remove_files(&self.files(*contender))?;
             }
         }
         Ok(())

@@ -63,17 +63,34 @@ pub fn version() -> Option<String> {
     Some(behind.split('-').next()?.to_owned())
 }
 
+/// The place for a server's temporary files: one that starts deletes those of all that share it.
+fn temporary(files: &Path) -> PathBuf {
+    files.with_extension("tmp")
+}
+
+/// Removes a server's files, where there are any.
+pub fn remove_files(files: &Path) -> Outcome {
+    for place in [files, &temporary(files)] {
+        if place.exists() {
+            fs::remove_dir_all(place)
+                .map_err(|error| Failure::system("cannot remove servers' files", &error))?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes an empty directory for a server, instead of what is there.
 pub fn make_files(files: &Path) -> Outcome {
     let failed = |error| Failure::system(format!("cannot make {}", files.display()), &error);
-    if files.exists() {
-        fs::remove_dir_all(files).map_err(failed)?;
-    }
+    remove_files(files)?;
+    let temporary = temporary(files);
     fs::create_dir_all(files).map_err(failed)?;
+    fs::create_dir_all(&temporary).map_err(failed)?;
     let mut command = Command::new(INSTALLER);
     command.args(["--no-defaults", "--skip-test-db"]);
     command.arg("--auth-root-authentication-method=normal");
     command.args(as_root()).arg(option("--datadir", files));
+    command.env("TMPDIR", &temporary);
     let output = command.stdin(Stdio::null()).output();
     let output =
         output.map_err(|error| Failure::system(format!("cannot run {INSTALLER}"), &error))?;
@@ -109,8 +126,9 @@ impl Server {
         let socket = std::env::temp_dir().join(socket);
         let mut command = Command::new(PROGRAM);
         command.arg("--no-defaults").args(as_root());
-        command.arg(option("--datadir", start.files));
         command.args([
+            option("--datadir", start.files),
+            option("--tmpdir", &temporary(start.files)),
             option("--socket", &socket),
             option("--pid-file", &socket) + ".pid",
         ]);
