@@ -15,11 +15,12 @@ void ha_esker::try_semi_consistent_read(bool is_wanted) {
 // The server asks for the row once more then, and gets it locked.
 bool ha_esker::was_semi_consistent_read() { return is_unlocked_; }
 
-// The row last read does not match.
+// The row last read does not match. Where what partitions find is merged in order, rows of others
+// that lie before it were kept by then, so this one is no less a place to stay behind.
 void ha_esker::unlock_row() {
   if (gives_back_) give_back_lock();
   forget_lock();
-  is_given_ = false;
+  is_given_ = is_given_ && table->part_info && relies_on_order();
 }
 
 // Of the row last read. What was written since, or locked by a function of the condition, stays

@@ -74,8 +74,7 @@ int ha_esker::multi_range_read_init(RANGE_SEQ_IF *ranges, void *state, uint coun
   list_.state = state;
   list_.count = count;
   list_.mode = mode;
-  // A partition's ranges are merged with those of others.
-  list_.is_on = can_look_back() && count > 1 && !table->part_info;
+  list_.is_on = can_look_back() && count > 1;
   return error ? error : guarded([&] {
     ranges_.clear();
     const bool may_batch = can_batch() && active_index < MAX_KEY;
