@@ -58,11 +58,14 @@ fn heard(cluster: u64, address: SocketAddrV4) -> (Option<u64>, Said) {
 }
 
 fn said(page: &Value) -> Said {
-    let replica = page["meta_replica"].as_u64();
     match (page["leads_meta"] == true, page["meta_is_led"] == true) {
         (true, _) => Said::Leads,
         (false, true) => Said::IsLed,
-        (false, false) => replica.map_or(Said::HasNone, Said::Has),
+        (false, false) => match page.get("meta_replica") {
+            // An earlier version does not say it, and may have one.
+            None => Said::IsMute,
+            Some(replica) => replica.as_u64().map_or(Said::HasNone, Said::Has),
+        },
     }
 }
 
@@ -74,7 +77,7 @@ pub fn told(asked: &[Asked]) -> Vec<String> {
             Said::IsLed => "is answered by a leader of the meta service".to_owned(),
             Said::Has(replica) => format!("runs, has replica {replica} and no leader"),
             Said::HasNone => "runs, has no replica of the meta service and no leader".to_owned(),
-            Said::IsMute => "is listened for, and nobody says who it is".to_owned(),
+            Said::IsMute => "has somebody who does not say what he has".to_owned(),
             Said::IsAway => "does not answer".to_owned(),
         };
         format!("node {} at {} {said}", one.node, one.address)

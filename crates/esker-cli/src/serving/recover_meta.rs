@@ -25,18 +25,24 @@ pub struct Acceptance {
 /// Looks, asks the others, and has it go on if the loss is accepted and nobody lives who has lost
 /// nothing.
 pub fn recover(env: &Env, settings: &Settings, is_json: bool, accepted: Acceptance) -> Outcome {
-    let told = |StartError(why): StartError| Failure::failed(why);
-    let scratch = Scratch::make("look")?;
-    let mut found = look_at_meta(env, settings, scratch.path()).map_err(told)?;
-    drop(scratch);
     let mut asked = Vec::new();
-    if accepted.accepts_loss {
-        if !found.is_accepted {
-            asked = ask(&found);
-            heed(&found, &asked, accepted)?;
+    let found = match look(env, settings) {
+        Ok(found) if accepted.accepts_loss => {
+            if !found.is_accepted {
+                asked = ask(&found);
+                heed(&found, &asked, accepted)?;
+            }
+            go_on(env, settings)?
         }
-        found = recover_meta(env, settings, draw()).map_err(told)?;
-    }
+        Ok(found) => found,
+        // The look needs room of its own, and a full disk must not be in the way of what needs none.
+        Err(why) if accepted.accepts_loss && accepted.despite_living => {
+            let _ = why.report();
+            remark!("esker: nobody is asked, and it goes on all the same: --despite-living");
+            go_on(env, settings)?
+        }
+        Err(why) => return Err(why),
+    };
     for line in &found.faults {
         remark!("esker: {line}");
     }
@@ -46,6 +52,21 @@ pub fn recover(env: &Env, settings: &Settings, is_json: bool, accepted: Acceptan
         false => out.text(words(&found))?,
     }
     Ok(out.finish()?)
+}
+
+fn look(env: &Env, settings: &Settings) -> Outcome<MetaFound> {
+    let scratch = Scratch::make("look")?;
+    look_at_meta(env, settings, scratch.path()).map_err(|StartError(why)| {
+        let folder = std::env::temp_dir();
+        Failure::failed(format!(
+            "{why} (what a look writes goes to {}: TMPDIR)",
+            folder.display()
+        ))
+    })
+}
+
+fn go_on(env: &Env, settings: &Settings) -> Outcome<MetaFound> {
+    recover_meta(env, settings, draw()).map_err(|StartError(why)| Failure::failed(why))
 }
 
 /// Ends where those that were asked are against it; who they are is told in any case.

@@ -232,6 +232,27 @@ fn who_knows_better_takes_it_from_the_living() {
 }
 
 #[test]
+fn who_knows_better_needs_no_room_for_a_look() {
+    let cluster = written();
+    cluster.ok(&["kill", &LEFT.to_string()]);
+    let without_room = |words: &[&str]| {
+        let node = format!("cluster/node{LEFT}");
+        let words = [
+            &["serve", "--dir", &node, "--recover-meta", "--accept-loss"],
+            words,
+        ]
+        .concat();
+        let mut command = cluster.bench.command(&words);
+        command.env("TMPDIR", cluster.bench.path("nowhere"));
+        cluster.bench.feed_command(command, b"")
+    };
+    let refused = without_room(&[]).exits(1);
+    assert!(refused.err.contains("nowhere"), "{refused:?}");
+    let done = without_room(&["--despite-living"]).exits(0);
+    assert!(done.text().contains("It goes on alone"), "{done:?}");
+}
+
+#[test]
 fn a_cluster_that_lost_two_of_three_directories_goes_on_and_new_nodes_join() {
     let cluster = written();
     cluster.ok(&["kill", "1", "2"]);

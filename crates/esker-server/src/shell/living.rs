@@ -60,7 +60,8 @@ pub fn objection(found: &MetaFound, asked: &[Asked]) -> Option<String> {
     if let Some((node, replica)) = unknown.next() {
         return Some(format!(
             "node {node} runs and has {replica} of the meta service, of which this node does not \
-             know: what it has itself is older; start it as always, or stop that one and look at it"
+             know: what it has itself may be older; start it as always, or stop that one and look \
+             at it"
         ));
     }
     // One that does not say who it is has whatever replica is there.

@@ -11,4 +11,5 @@ fn a_page_says_who_leads() {
     assert_eq!(page(false, true, Some(2)), Said::IsLed);
     assert_eq!(page(false, false, Some(2)), Said::Has(2));
     assert_eq!(page(false, false, None), Said::HasNone);
+    assert_eq!(said(&json!({ "leads_meta": false })), Said::IsMute);
 }
