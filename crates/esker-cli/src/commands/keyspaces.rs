@@ -144,6 +144,12 @@ fn give_operator(shared: &GlobalFlags, name: &str, operator: &str) -> Outcome {
 }
 
 fn drop_one(shared: &GlobalFlags, name: &str, is_insisted: bool) -> Outcome {
+    if name == "default" {
+        return Err(Failure::failed(
+            "the keyspace \"default\" cannot be dropped: every database has it; \
+             `esker delete --from ''` removes all that it holds",
+        ));
+    }
     let mut of_name = shared.clone();
     name.clone_into(&mut of_name.keyspace);
     let opened = open::for_changing(&of_name)?;

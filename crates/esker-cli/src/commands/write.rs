@@ -20,6 +20,9 @@ use crate::out::Out;
 use crate::quantity;
 use crate::text::Format;
 
+/// Length of an operand of the operators on uint64.
+const NUMBER_BYTES: usize = size_of::<u64>();
+
 /// What a write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Survives {
@@ -184,6 +187,19 @@ pub fn merge(shared: &GlobalFlags, args: &Merge) -> Outcome {
         false => shared.value_format().parse(word).map_err(wrong)?,
     };
     let opened = open::for_filling(shared)?;
+    // Those operators take an operand of any other length for nothing, without an error.
+    let of_numbers = opened
+        .keyspace
+        .own_settings()
+        .into_iter()
+        .find(|(name, text)| *name == "merge_operator" && text.starts_with("uint64"));
+    if let Some((_, operator)) = of_numbers.filter(|_| operand.len() != NUMBER_BYTES) {
+        return Err(Failure::usage(format!(
+            "the operator {operator} takes {NUMBER_BYTES} bytes, and the operand has {}; \
+             --number takes it as a number",
+            operand.len()
+        )));
+    }
     let keyspace = opened
         .keyspace
         .with_write(Survives::options(args.durability));
@@ -239,12 +255,30 @@ pub fn delete(shared: &GlobalFlags, args: &Delete) -> Outcome {
     let keyspace = opened
         .keyspace
         .with_write(Survives::options(args.durability));
-    match (key, bounds) {
-        (Some(key), _) => keyspace.delete(&key)?,
+    match (&key, bounds) {
+        (Some(key), _) => keyspace.delete(key)?,
         (None, Some(bounds)) => keyspace.delete_range(bounds)?,
         (None, None) => {}
     }
-    opened.close()
+    opened.close()?;
+    if shared.json {
+        let format = shared.key_format();
+        let word = |word: &Option<String>| -> Outcome<Option<serde_json::Value>> {
+            let bytes = word.as_deref().map(|word| open::key(shared, word));
+            Ok(bytes.transpose()?.map(|bytes| json::spell(format, &bytes)))
+        };
+        let mut out = Out::lock();
+        out.json(&match key {
+            Some(key) => json!({ "deleted": { "key": json::spell(format, &key) } }),
+            None => json!({ "deleted": {
+                "prefix": word(&args.prefix)?,
+                "from": word(&args.from)?,
+                "to": word(&args.to)?,
+            }}),
+        })?;
+        out.finish()?;
+    }
+    Ok(())
 }
 
 /// The range of all keys that begin with `prefix`.

@@ -9,7 +9,8 @@ fn done_is_zero() {
     bench.ok(&["put", "ship:anna", "in port"]);
     assert_eq!(bench.ok(&["get", "ship:anna"]).text(), "in port\n");
     assert_eq!(bench.ok(&["get", "--raw", "ship:anna"]).text(), "in port");
-    bench.ok(&["delete", "ship:anna"]);
+    let told = bench.ok(&["delete", "ship:anna", "--json"]).json();
+    assert_eq!(told["deleted"]["key"], "ship:anna");
     bench.run(&["get", "ship:anna"]).exits(3);
 }
 

@@ -45,7 +45,11 @@ fn keyspaces_are_listed_created_and_dropped() {
     bench.ok(&["keyspaces", "drop", "a\\\\b \\x1b", "--yes"]);
     bench.ok(&["keyspaces", "drop", "visits"]);
     bench.run(&["keyspaces", "drop", "visits"]).exits(3);
-    bench.run(&["keyspaces", "drop", "default"]).exits(1);
+    bench.ok(&["put", "k", "v"]);
+    for words in [&["--json"][..], &["--yes"]] {
+        let ran = bench.run(&[&["keyspaces", "drop", "default"], words].concat());
+        assert!(ran.exits(1).err.contains("`esker delete --from ''`"));
+    }
     bench
         .run(&["keyspaces", "create", "c", "--set", "ttl=soon"])
         .exits(2);
@@ -67,6 +71,9 @@ fn operands_are_merged() {
         bench.ok(&["merge", "--keyspace", "visits", "--number", "anna", "2"]);
     }
     let get = ["get", "--keyspace", "visits", "--number", "anna"];
+    let forgotten = ["merge", "--keyspace", "visits", "anna", "2"];
+    let ran = bench.run(&forgotten).exits(2);
+    assert!(ran.err.contains("--number"), "{}", ran.err);
     assert_eq!(bench.ok(&get).text(), "6\n");
     let ran = bench.run(&["merge", "log", "a"]).exits(1);
     assert!(ran.err.contains("merge_operator"), "{}", ran.err);
