@@ -30,7 +30,7 @@ pub struct ClusterFlags {
         long,
         value_name = "TIME",
         default_value = "5s",
-        value_parser = ttl,
+        value_parser = timeout,
         global = true
     )]
     pub timeout: Duration,
@@ -45,6 +45,14 @@ impl ClusterFlags {
             true => vec![USUAL],
             false => named,
         }
+    }
+}
+
+/// A time within which something can be done.
+fn timeout(text: &str) -> Result<Duration, String> {
+    match ttl(text)? {
+        Duration::ZERO => Err("nothing can be done in no time: give more than 0".into()),
+        time => Ok(time),
     }
 }
 

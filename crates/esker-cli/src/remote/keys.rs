@@ -254,10 +254,17 @@ pub fn ttl_of(place: &Place<'_>, args: &Ttl) -> Outcome {
     let key = args.key.parse(place.shared)?;
     let call = place.table.ttl(&key.hash, &key.sort);
     let left = place.link.wait("cannot read the key", call)?;
-    let left = left.ok_or_else(|| place.not_there(&key))?;
     if place.shared.json {
-        return place.tell(&key, "ttl_seconds", json!(left));
+        // Null is what lives for ever; of a key that is not there nothing is told but that.
+        match left {
+            Some(left) => return place.tell(&key, "ttl_seconds", json!(left)),
+            None => {
+                place.tell(&key, "exists", json!(false))?;
+                return Err(Failure::Silent(Code::NotFound));
+            }
+        }
     }
+    let left = left.ok_or_else(|| place.not_there(&key))?;
     let mut out = Out::lock();
     out.line(left.map_or_else(|| "never".into(), |left| left.to_string()))?;
     Ok(out.finish()?)

@@ -28,6 +28,7 @@ use crate::remote::placing::{address, health, replica_count, secondaries, spell}
 use crate::remote::recovering::{Recover, recover};
 use crate::remote::refusal::{change_failure, is_no_table, is_nonsense};
 use crate::remote::stalls::stalls;
+use crate::remote::unsetting::unset;
 use crate::remote::waiting::wait_for;
 
 /// Create, list, describe and drop tables of a cluster
@@ -186,8 +187,7 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
             told(shared, "set", json!({ "table": name, "envs": envs }))
         }
         Action::Unset { name, key } => {
-            let done = link.attempt(link.admin().remove_envs(name, key));
-            settled(&link, "cannot remove the setting", name, done)?;
+            unset(&link, name, key)?;
             told(shared, "unset", json!({ "table": name, "envs": key }))
         }
     }

@@ -85,6 +85,9 @@ fn a_refused_setting_shows_the_servers_hint() {
     assert_eq!(envs(), json!({ "default_ttl": "60" }));
     double.ok(&["kv", "set", "a", "", "1"]);
     assert_ne!(double.ok(&["kv", "ttl", "a"]).text(), "never\n");
+    let slip = &["table", "unset", "temp", "default_ttl", "default_tll"];
+    double.fails(slip, 1, "\"default_tll\"; did you mean default_ttl?");
+    assert_eq!(envs(), json!({ "default_ttl": "60" }));
     double.ok(&["table", "unset", "temp", "default_ttl"]);
     assert_eq!(envs(), json!({}));
     double.fails(

@@ -54,6 +54,9 @@ fn a_time_to_live_is_whole_seconds_and_counts_down() {
     double.ok(&["kv", "set", "b", "", "1"]);
     assert_eq!(double.ok(&["kv", "ttl", "b"]).text(), "never\n");
     double.fails(&["kv", "ttl", "c"], 3, "no key");
+    let none = double.run(&["kv", "ttl", "c", "--json"]).exits(3).json();
+    assert_eq!(none["exists"], false);
+    double.fails(&["kv", "get", "c", "--timeout", "0"], 2, "more than 0");
     for wrong in ["250ms", "0", "1.5"] {
         double.fails(
             &["kv", "set", "c", "", "1", "--ttl", wrong],
