@@ -119,17 +119,20 @@ pub fn cluster(shared: &GlobalFlags, args: &Cluster) -> Outcome {
         Action::Status => show(shared, &Roster::existing(&dir)?),
         Action::Kill { nodes } => {
             let roster = Roster::existing(&dir)?;
-            each_living(&roster, nodes, |row, _| kill(&roster, row))
+            each_living(&roster, nodes, |row, _| kill(&roster, row))?;
+            told(shared, "killed", nodes)
         }
         Action::Pause { nodes } => {
             let roster = Roster::existing(&dir)?;
-            each_living(&roster, nodes, |row, _| freeze(&roster, row))
+            each_living(&roster, nodes, |row, _| freeze(&roster, row))?;
+            told(shared, "paused", nodes)
         }
         Action::Resume { nodes } => {
             let roster = Roster::existing(&dir)?;
             each_living(&roster, nodes, |row, process| {
                 signal(row.number, process, "-CONT")
-            })
+            })?;
+            told(shared, "resumed", nodes)
         }
         Action::Restart { nodes } => restart(shared, &dir, nodes),
         Action::Add => add(shared, &dir),
@@ -255,7 +258,28 @@ fn restart(shared: &GlobalFlags, dir: &Path, numbers: &[u64]) -> Outcome {
         return Err(Failure::failed(told));
     }
     stop(&roster, numbers)?;
-    start(shared, dir, numbers)
+    let is_lost = |number: &&u64| !roster.has_number(**number) && roster.log_of(**number).exists();
+    let lost: Vec<u64> = numbers.iter().filter(is_lost).copied().collect();
+    start(shared, dir, numbers)?;
+    for number in lost {
+        if let Some(new) = roster.identity_of(number) {
+            remark!(
+                "esker: the directory of node {number} held no node any more: it is a new, empty \
+                 one, node {new} of the cluster"
+            );
+        }
+    }
+    told(shared, "restarted", numbers)
+}
+
+/// One object of what was done to which nodes, for scripts.
+fn told(shared: &GlobalFlags, done: &str, numbers: &[u64]) -> Outcome {
+    if !shared.json {
+        return Ok(());
+    }
+    let mut out = Out::lock();
+    out.json(&json!({ done: numbers }))?;
+    Ok(out.finish()?)
 }
 
 fn add(shared: &GlobalFlags, dir: &Path) -> Outcome {
@@ -304,25 +328,36 @@ fn stop_all(dir: &Path) -> Outcome {
     }
 }
 
-/// Does something to nodes, all of which must run.
+/// Does something to all of these nodes that run; then names those that do not, if any.
 fn each_living(
     roster: &Roster,
     numbers: &[u64],
     act: impl Fn(&Row, Process) -> Outcome,
 ) -> Outcome {
-    let mut living = Vec::new();
-    for &number in numbers {
-        let row = roster.row(number)?;
+    let rows = numbers.iter().map(|number| roster.row(*number));
+    let rows: Vec<&Row> = rows.collect::<Outcome<_>>()?;
+    let mut dead = Vec::new();
+    let mut done = Vec::new();
+    for row in rows {
         let process = look(roster, row);
-        if process.condition == Condition::Dead {
-            let message = format!("node {number} does not run: `esker cluster restart {number}`");
-            return Err(Failure::failed(message));
+        match process.condition {
+            Condition::Dead => dead.push(row.number),
+            // One that fails does not keep the others from theirs.
+            Condition::Running | Condition::Paused => done.push(act(row, process)),
         }
-        living.push((row, process));
     }
-    living
-        .into_iter()
-        .try_for_each(|(row, process)| act(row, process))
+    done.into_iter().collect::<Outcome<()>>()?;
+    let why = |number: &u64| match roster.has_left(*number) {
+        true => format!("node {number} was removed from the cluster, for ever"),
+        false => format!("node {number} does not run: `esker cluster restart {number}`"),
+    };
+    match dead.is_empty() {
+        true => Ok(()),
+        false => {
+            let told: Vec<String> = dead.iter().map(why).collect();
+            Err(Failure::failed(told.join("; ")))
+        }
+    }
 }
 
 fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {

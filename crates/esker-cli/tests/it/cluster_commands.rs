@@ -226,6 +226,12 @@ fn a_node_that_was_started_by_hand_is_known_and_several_restart_at_once() {
     );
     assert_eq!(cluster.ok(&["start", "--nodes", "3"]).err, "");
     assert_eq!(cluster.states(), ["running"; 3]);
+    let told = cluster.ok(&["kill", "3", "--json"]).json();
+    assert_eq!(told, serde_json::json!({ "killed": [3] }));
+    // One that does not run keeps no other from being killed.
+    let ran = cluster.run(&["kill", "3", "2"]).exits(1);
+    assert!(ran.err.contains("node 3 does not run"), "{}", ran.err);
+    assert_eq!(cluster.states(), ["running", "dead", "dead"]);
     cluster.ok(&["stop"]);
     cluster.run(&["kill", "3"]).exits(1);
 }
