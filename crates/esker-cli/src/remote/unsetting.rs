@@ -9,7 +9,7 @@ use crate::remote::refusal::change_failure;
 /// Removes settings of the table; none, where one of them is none that it has.
 pub fn unset(link: &Link, name: &str, keys: &[String]) -> Outcome {
     let table = link.description(name)?;
-    let of_table = || table.envs.iter().map(|(key, _)| key.as_str());
+    let of_table = || table.envs.keys().map(String::as_str);
     for key in keys {
         if of_table().all(|set| set != key) {
             let near = nearest(

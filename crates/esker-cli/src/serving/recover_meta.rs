@@ -35,8 +35,9 @@ pub fn recover(env: &Env, settings: &Settings, is_json: bool, accepted: Acceptan
             go_on(env, settings)?
         }
         Ok(found) => found,
-        // The look needs room of its own, and a full disk must not be in the way of what needs none.
+        // A look needs room of its own, which must not be in the way of what needs none.
         Err(why) if accepted.accepts_loss && accepted.despite_living => {
+            // With what the process ends is for the act to say.
             let _ = why.report();
             remark!("esker: nobody is asked, and it goes on all the same: --despite-living");
             go_on(env, settings)?

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::DirLock;
 use esker::{Builder, Db, Error, Result};
 use esker_raft::{GroupId, LogState, Options, Shard};
 use esker_rpc::value::CLUSTER_MAX;
@@ -96,13 +97,7 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
         let message = format!("the number of a cluster is at most {CLUSTER_MAX}");
         return Err(Error::invalid(message));
     }
-    let lock = match &options.beside {
-        Some(folder) => env.fs.lock(&folder.join(LOCK))?,
-        None => {
-            env.fs.create_dir_all(dir)?;
-            env.fs.lock(&dir.join(LOCK))?
-        }
-    };
+    let lock = locked(env, dir, options.beside.as_deref())?;
     let has_given_up = options.keeps_reserve && reserve::give_up(env, dir)?;
     let identity = next_life(env, dir, options.instance)?;
     let segment_bytes = options.log_segment_bytes;
@@ -168,6 +163,15 @@ pub fn open(env: &Env, dir: &Path, options: NodeOptions) -> Result<(Stages, Foun
         reserve::take(env, dir)?;
     }
     Ok((stages, found))
+}
+
+/// Keeps everybody else from the directory; by a file elsewhere for whoever only looks.
+fn locked(env: &Env, dir: &Path, beside: Option<&Path>) -> Result<Box<dyn DirLock>> {
+    if let Some(folder) = beside {
+        return env.fs.lock(&folder.join(LOCK));
+    }
+    env.fs.create_dir_all(dir)?;
+    env.fs.lock(&dir.join(LOCK))
 }
 
 fn drop_unowned(db: &Db, kept: &Kept, found: &mut Found) -> Result<()> {

@@ -140,7 +140,7 @@ fn flush_in_the_end(db: &Db) {
 
 #[test]
 fn more_unlogged_keyspaces_than_the_process_may_open_files_are_written_to() {
-    // Each begins segments of its own, which stay open until they are synced, and nothing is logged.
+    // Each begins segments of its own, which stay open until they are synced; nothing is logged.
     let Some(dir) =
         own_process("more_unlogged_keyspaces_than_the_process_may_open_files_are_written_to")
     else {

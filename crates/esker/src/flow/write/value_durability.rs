@@ -33,9 +33,9 @@ impl Committer {
         self.sync_ended_values()
     }
 
-    /// Runs `write`, which begins segments or files. Where so many own segments have ended that they
-    /// are due they are closed first; and where it may open no more files some are, and it is run
-    /// once more.
+    /// Runs `write`, which begins segments or files. Where so many own segments have ended that
+    /// they are due they are closed first; and where it may open no more files some are, and it is
+    /// run once more.
     pub fn closing_own_segments<T>(&self, mut write: impl FnMut() -> Result<T>) -> Result<T> {
         if self.values.has_many_ended() {
             self.sync_ended_values()?;
@@ -55,7 +55,7 @@ impl Committer {
         self.values.trim_ended();
         let pool = &*self.env.pool;
         let mut synced = self.sync.sync_values(values, pool);
-        // Writers between: a flush of many keyspaces would else have all of them wait for all of it.
+        // Writers between: a flush of many keyspaces would have all of them wait for it.
         while synced.is_ok() && values.is_more() {
             let awaited = self.sync.sync_awaited(pool);
             synced = awaited.and_then(|()| self.sync.sync_values(values, pool));
