@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::{Value, json};
 
+use crate::fail::Outcome;
+use crate::out::Out;
 use crate::plugins::Plugins;
 use crate::text::Format;
 
@@ -65,6 +68,16 @@ impl GlobalFlags {
     /// How keys are spelled.
     pub fn key_format(&self) -> Format {
         self.key_format.unwrap_or(self.format())
+    }
+
+    /// One object of what was done, for programs; a person sees it by the absence of an error.
+    pub fn tell_done(&self, done: &str, what: Value) -> Outcome {
+        if !self.json {
+            return Ok(());
+        }
+        let mut out = Out::lock();
+        out.json(&json!({ done: what }))?;
+        Ok(out.finish()?)
     }
 
     /// How values are spelled.

@@ -261,24 +261,20 @@ pub fn delete(shared: &GlobalFlags, args: &Delete) -> Outcome {
         (None, None) => {}
     }
     opened.close()?;
-    if shared.json {
-        let format = shared.key_format();
-        let word = |word: &Option<String>| -> Outcome<Option<serde_json::Value>> {
-            let bytes = word.as_deref().map(|word| open::key(shared, word));
-            Ok(bytes.transpose()?.map(|bytes| json::spell(format, &bytes)))
-        };
-        let mut out = Out::lock();
-        out.json(&match key {
-            Some(key) => json!({ "deleted": { "key": json::spell(format, &key) } }),
-            None => json!({ "deleted": {
-                "prefix": word(&args.prefix)?,
-                "from": word(&args.from)?,
-                "to": word(&args.to)?,
-            }}),
-        })?;
-        out.finish()?;
-    }
-    Ok(())
+    let format = shared.key_format();
+    let word = |word: &Option<String>| -> Outcome<Option<serde_json::Value>> {
+        let bytes = word.as_deref().map(|word| open::key(shared, word));
+        Ok(bytes.transpose()?.map(|bytes| json::spell(format, &bytes)))
+    };
+    let what = match key {
+        Some(key) => json!({ "key": json::spell(format, &key) }),
+        None => json!({
+            "prefix": word(&args.prefix)?,
+            "from": word(&args.from)?,
+            "to": word(&args.to)?,
+        }),
+    };
+    shared.tell_done("deleted", what)
 }
 
 /// The range of all keys that begin with `prefix`.

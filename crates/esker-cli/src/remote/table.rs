@@ -9,7 +9,7 @@ use esker_rpc::client::ClientError;
 use esker_rpc::codec::scalars::Address;
 use esker_rpc::message::meta::{PartitionConfiguration, TableDescription, TableStatus};
 use esker_rpc::message::own::NodeFacts;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
@@ -170,7 +170,7 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
         Action::Rename { old, new } => {
             let done = link.attempt(link.admin().rename_table(old, new));
             settled_of_name(&link, "cannot rename the table", (old, new), done)?;
-            told(shared, "renamed", json!({ "from": old, "to": new }))
+            shared.tell_done("renamed", json!({ "from": old, "to": new }))
         }
         Action::Set {
             name,
@@ -184,11 +184,11 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
             let envs = BTreeMap::from([(key.clone(), value.clone())]);
             let done = link.attempt(link.admin().set_envs(name, &envs));
             settled(&link, "cannot change the setting", name, done)?;
-            told(shared, "set", json!({ "table": name, "envs": envs }))
+            shared.tell_done("set", json!({ "table": name, "envs": envs }))
         }
         Action::Unset { name, key } => {
             unset(&link, name, key)?;
-            told(shared, "unset", json!({ "table": name, "envs": key }))
+            shared.tell_done("unset", json!({ "table": name, "envs": key }))
         }
     }
 }
@@ -251,16 +251,7 @@ fn set_replicas(
         return Ok(out.finish()?);
     }
     let object = json!({ "table": name, "replicas": count, "before": before });
-    told(shared, "set", object)
-}
-
-fn told(shared: &GlobalFlags, done: &str, what: Value) -> Outcome {
-    if !shared.json {
-        return Ok(());
-    }
-    let mut out = Out::lock();
-    out.json(&json!({ done: what }))?;
-    Ok(out.finish()?)
+    shared.tell_done("set", object)
 }
 
 fn list(shared: &GlobalFlags, link: &Link, is_dropped: bool) -> Outcome {
@@ -440,11 +431,7 @@ fn drop_one(
     agree(&question, is_insisted, "nothing was dropped")?;
     let done = link.attempt(link.admin().drop_table(name, keep_s.map(i64::from)));
     settled(link, "cannot drop the table", name, done)?;
-    told(
-        shared,
-        "dropped",
-        json!({ "name": name, "number": table.app_id }),
-    )
+    shared.tell_done("dropped", json!({ "name": name, "number": table.app_id }))
 }
 
 fn recall(shared: &GlobalFlags, link: &Link, table: &str, name: Option<&str>) -> Outcome {
@@ -464,8 +451,7 @@ fn recall(shared: &GlobalFlags, link: &Link, table: &str, name: Option<&str>) ->
         }
         done => settled_of_name(link, "cannot recall the table", (table, wanted), done)?,
     };
-    told(
-        shared,
+    shared.tell_done(
         "recalled",
         json!({ "name": back.app_name, "number": back.app_id }),
     )

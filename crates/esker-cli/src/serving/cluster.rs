@@ -120,19 +120,19 @@ pub fn cluster(shared: &GlobalFlags, args: &Cluster) -> Outcome {
         Action::Kill { nodes } => {
             let roster = Roster::existing(&dir)?;
             each_living(&roster, nodes, |row, _| kill(&roster, row))?;
-            told(shared, "killed", nodes)
+            shared.tell_done("killed", json!(nodes))
         }
         Action::Pause { nodes } => {
             let roster = Roster::existing(&dir)?;
             each_living(&roster, nodes, |row, _| freeze(&roster, row))?;
-            told(shared, "paused", nodes)
+            shared.tell_done("paused", json!(nodes))
         }
         Action::Resume { nodes } => {
             let roster = Roster::existing(&dir)?;
             each_living(&roster, nodes, |row, process| {
                 signal(row.number, process, "-CONT")
             })?;
-            told(shared, "resumed", nodes)
+            shared.tell_done("resumed", json!(nodes))
         }
         Action::Restart { nodes } => restart(shared, &dir, nodes),
         Action::Add => add(shared, &dir),
@@ -269,17 +269,7 @@ fn restart(shared: &GlobalFlags, dir: &Path, numbers: &[u64]) -> Outcome {
             );
         }
     }
-    told(shared, "restarted", numbers)
-}
-
-/// One object of what was done to which nodes, for scripts.
-fn told(shared: &GlobalFlags, done: &str, numbers: &[u64]) -> Outcome {
-    if !shared.json {
-        return Ok(());
-    }
-    let mut out = Out::lock();
-    out.json(&json!({ done: numbers }))?;
-    Ok(out.finish()?)
+    shared.tell_done("restarted", json!(numbers))
 }
 
 fn add(shared: &GlobalFlags, dir: &Path) -> Outcome {

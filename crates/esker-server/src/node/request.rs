@@ -25,8 +25,8 @@ pub enum Reply {
     Done(Answer),
     /// It surely was not done and never will be: never proposed, or another entry is in its place.
     Undone,
-    /// Nobody here can say whether it was or will be done. The client of
-    /// a write is told so, or nothing where a second time would count.
+    /// Nobody here can say whether it was or will be done. The client of a write is told so, or
+    /// nothing where a second time would count.
     Unknown,
     /// As much waits as may wait, or the disk has no room: it was not done.
     Busy,

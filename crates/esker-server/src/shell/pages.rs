@@ -321,9 +321,7 @@ impl Pages {
             self.delays.count(),
         )
     }
-}
 
-impl Pages {
     /// What the node has of the meta service, and whether somebody leads that.
     fn meta(&self) -> String {
         let view = self.replicas.view(META);

@@ -169,6 +169,19 @@ impl Three {
         view.is_stalled()
     }
 
+    /// A leader that stands still for want of room, and what it was asked meanwhile.
+    fn begin_and_fill(&mut self) -> NodeId {
+        let full = self.begin();
+        self.set_room(full, false);
+        let end = self.tick + SOON;
+        while !self.is_stalled(full) {
+            assert!(self.tick < end, "seed {}: it has room", self.seed);
+            self.call(full);
+            self.step();
+        }
+        full
+    }
+
     #[track_caller]
     fn all_are_answered(&mut self) {
         for _ in 0..ANSWERED {
@@ -220,14 +233,7 @@ fn who_waits_for_a_leader_without_room_is_answered_when_it_leads_no_more() {
     let mut unsure = 0;
     for seed in 0..8 {
         let mut three = Three::new(seed);
-        let full = three.begin();
-        three.set_room(full, false);
-        let end = three.tick + SOON;
-        while !three.is_stalled(full) {
-            assert!(three.tick < end, "seed {seed}: it has room");
-            three.call(full);
-            three.step();
-        }
+        let full = three.begin_and_fill();
         // Calls that came a moment before.
         three.step();
         let other = ReplicaId(full.0 % 3 + 1);
@@ -259,14 +265,7 @@ fn who_waits_for_a_leader_without_room_is_answered_though_it_leads_on() {
     // As where no other disk has room either, or no other node is there.
     for seed in 0..4 {
         let mut three = Three::new(seed);
-        let full = three.begin();
-        three.set_room(full, false);
-        let end = three.tick + SOON;
-        while !three.is_stalled(full) {
-            assert!(three.tick < end, "seed {seed}: it has room");
-            three.call(full);
-            three.step();
-        }
+        let full = three.begin_and_fill();
         three.all_are_answered();
         three.set_room(full, true);
         three.check();

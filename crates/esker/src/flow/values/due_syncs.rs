@@ -25,25 +25,20 @@ impl Segments {
     /// The own segments of `owners` that are to be synced before files point to what was written to
     /// them so far.
     pub(in crate::flow) fn due_own(&self, owners: &BTreeSet<KeyspaceId>) -> Vec<FileNumber> {
-        let is_due = |segment: &Segment| {
-            let is_theirs = segment.owner.is_some_and(|owner| owners.contains(&owner));
-            is_theirs && segment.is_dirty
-        };
-        let segments = self.segments.iter();
-        let due = segments.filter(|(_, segment)| is_due(segment));
-        due.map(|(number, _)| *number).collect()
+        let is_theirs = |segment: &Segment| segment.owner.is_some_and(|it| owners.contains(&it));
+        self.dirty(is_theirs)
     }
 
     /// The own segments that nothing more is written to and that are to be synced.
     pub(in crate::flow) fn due_ended(&mut self) -> Vec<FileNumber> {
         self.ended_own_count = 0;
-        let is_due = |segment: &Segment| {
-            let is_ended = segment.owner.is_some() && segment.writer.is_none();
-            is_ended && segment.is_dirty
-        };
+        self.dirty(Segment::is_ended_own)
+    }
+
+    fn dirty(&self, is_meant: impl Fn(&Segment) -> bool) -> Vec<FileNumber> {
         let segments = self.segments.iter();
-        let due = segments.filter(|(_, segment)| is_due(segment));
-        due.map(|(number, _)| *number).collect()
+        let dirty = segments.filter(|(_, segment)| segment.is_dirty && is_meant(segment));
+        dirty.map(|(number, _)| *number).collect()
     }
 
     /// Bytes of a segment that were written since it was synced last.
@@ -98,9 +93,6 @@ impl Segments {
     /// that a sync of the log has closed.
     pub(in crate::flow) fn has_open_ended(&self) -> bool {
         let mut segments = self.segments.values();
-        segments.any(|segment| {
-            let is_ended = segment.owner.is_some() && segment.writer.is_none();
-            is_ended && segment.syncer.is_some()
-        })
+        segments.any(|segment| segment.is_ended_own() && segment.syncer.is_some())
     }
 }

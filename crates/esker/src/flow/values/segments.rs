@@ -379,6 +379,11 @@ impl Segment {
         self.writer.is_none() && self.pending == 0
     }
 
+    /// Whether it is some keyspace's own, and no longer live.
+    pub(in crate::flow) fn is_ended_own(&self) -> bool {
+        self.owner.is_some() && self.writer.is_none()
+    }
+
     /// Closes it for writing if it is finished and durable.
     pub(in crate::flow) fn close_finished(&mut self) {
         if self.is_finished() && !self.is_dirty {

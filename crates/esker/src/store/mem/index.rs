@@ -10,6 +10,7 @@
 //! upper half and becomes a way of the node above, and only then is the half left where it was.
 #![allow(unsafe_code)]
 
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::hint::black_box;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -82,28 +83,8 @@ impl Index {
         // Acquire: see `leaf`.
         let root = self.root.load(Ordering::Acquire);
         // SAFETY: null or a node in the list's arena.
-        let Some(mut node) = (unsafe { root.as_ref() }) else {
-            return 0;
-        };
-        loop {
-            let ways = node.ways();
-            let from = lower.map_or(0, |target| node.rank(ways, target));
-            let to = upper.map_or(ways.count(), |target| node.rank(ways, target));
-            if node.height() == 0 {
-                return to.saturating_sub(from);
-            }
-            // The ways in which the two ends lie.
-            let (first, last) = (from.saturating_sub(1), to.saturating_sub(1));
-            if first < last {
-                let behind = node.child(ways.slot(first)).about_behind(lower);
-                let before = node.child(ways.slot(last)).about_before(upper);
-                return behind + node.about_below(ways, first + 1..last) + before;
-            }
-            if first > last {
-                return 0;
-            }
-            node = node.child(ways.slot(last));
-        }
+        let root = unsafe { root.as_ref() };
+        root.map_or(0, |root| root.about_between(lower, upper))
     }
 
     /// Has the processor fetch entries behind the target, some ten of them side by side; how many.
@@ -175,33 +156,28 @@ impl IndexNode {
         rank
     }
 
-    /// About how many of its entries lie from the target on.
-    fn about_behind(&self, lower: Option<&Target<'_>>) -> usize {
-        let (mut node, mut sum) = (self, 0);
-        loop {
-            let ways = node.ways();
-            let rank = lower.map_or(0, |target| node.rank(ways, target));
-            if node.height() == 0 {
-                return sum + ways.count().saturating_sub(rank);
-            }
-            let way = rank.saturating_sub(1);
-            sum += node.about_below(ways, way + 1..ways.count());
-            node = node.child(ways.slot(way));
+    /// About how many of its entries lie from the lower target on and before the upper one.
+    fn about_between(&self, lower: Option<&Target<'_>>, upper: Option<&Target<'_>>) -> usize {
+        let ways = self.ways();
+        let from = lower.map_or(0, |target| self.rank(ways, target));
+        let to = upper.map_or(ways.count(), |target| self.rank(ways, target));
+        if self.height() == 0 {
+            return to.saturating_sub(from);
         }
-    }
-
-    /// About how many of its entries lie before the target.
-    fn about_before(&self, upper: Option<&Target<'_>>) -> usize {
-        let (mut node, mut sum) = (self, 0);
-        loop {
-            let ways = node.ways();
-            let rank = upper.map_or(ways.count(), |target| node.rank(ways, target));
-            if node.height() == 0 {
-                return sum + rank;
+        if lower.is_none() && upper.is_none() {
+            return self.about_below(ways, 0..to);
+        }
+        // The ways in which the two ends lie.
+        let (first, last) = (from.saturating_sub(1), to.saturating_sub(1));
+        let child = |way| self.child(ways.slot(way));
+        match first.cmp(&last) {
+            Less => {
+                let behind = child(first).about_between(lower, None);
+                let before = child(last).about_between(None, upper);
+                behind + self.about_below(ways, first + 1..last) + before
             }
-            let way = rank.saturating_sub(1);
-            sum += node.about_below(ways, 0..way);
-            node = node.child(ways.slot(way));
+            Equal => child(last).about_between(lower, upper),
+            Greater => 0,
         }
     }
 
@@ -213,20 +189,11 @@ impl IndexNode {
             _ => range.len().min(SAMPLED_WAYS),
         };
         let place = |turn| range.start + turn * range.len() / sampled;
-        let about = |turn| self.child(ways.slot(place(turn))).about_all();
+        let about = |turn| self.child(ways.slot(place(turn))).about_between(None, None);
         let sum: usize = (0..sampled).map(about).sum();
         match sampled {
             0 => 0,
             _ => sum * range.len() / sampled,
-        }
-    }
-
-    /// About how many entries it leads to.
-    fn about_all(&self) -> usize {
-        let ways = self.ways();
-        match self.height() {
-            0 => ways.count(),
-            _ => self.about_below(ways, 0..ways.count()),
         }
     }
 
