@@ -1,6 +1,6 @@
 //! Which raw keys a read covers.
 
-use crate::keys::{hash_key_prefix, next_key};
+use crate::keys::{hash_key_prefix, next_key, split_raw_key};
 use crate::message::data::{FilterType, GetScannerRequest, MultiGetRequest};
 use crate::rules::filter::Filter;
 
@@ -77,6 +77,9 @@ pub fn of_multi_get(request: &MultiGetRequest) -> Option<KeyRange> {
     Some(asked.and(KeyRange::of_prefix(beginning)))
 }
 
+/// What whole tables are read to: no raw key begins so.
+const TABLE_END: [u8; 2] = [0xff, 0xff];
+
 /// The raw keys of a scan, to the last key if it names no stop. A filter of hash keys by prefix
 /// raises the lower end: the length stands in front of a hash key, so it says nothing about the
 /// upper one.
@@ -87,11 +90,29 @@ pub fn of_scan(request: &GetScannerRequest) -> KeyRange {
     {
         start = start.max(prefix);
     }
-    KeyRange {
+    let asked = KeyRange {
         start,
         end: (!request.stop_key.is_empty())
             .then(|| bound(request.stop_key.to_vec(), request.stop_inclusive)),
+    };
+    match of_one_hash_key(request) {
+        Some(all) => asked.and(all),
+        None => asked,
     }
+}
+
+/// The keys of the hash key that a scan begins in, if it ends with that.
+///
+/// Pegasus lets every scan end so that does not say `full_scan`, unless it begins at the empty hash
+/// key, and its Python client relies on it: where a scan of one hash key has no stop, it sends one
+/// far behind. Other clients go on with a whole table at the last key that they saw, and do not
+/// say `full_scan` then; they are known by the end of the table.
+fn of_one_hash_key(request: &GetScannerRequest) -> Option<KeyRange> {
+    let is_of_table = request.full_scan == Some(true) || request.stop_key[..] == TABLE_END;
+    let (hash_key, _) = split_raw_key(&request.start_key).filter(|_| !is_of_table)?;
+    (!hash_key.is_empty())
+        .then(|| KeyRange::of_hash_key(hash_key))
+        .flatten()
 }
 
 #[cfg(test)]

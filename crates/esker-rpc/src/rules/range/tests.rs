@@ -3,7 +3,7 @@
 use super::{KeyRange, of_multi_get, of_scan};
 use crate::codec::scalars::Blob;
 use crate::dice::Dice;
-use crate::keys::raw_key;
+use crate::keys::{raw_key, split_raw_key};
 use crate::message::data::{FilterType, GetScannerRequest, MultiGetRequest};
 
 fn short(dice: &mut Dice, len_max: usize) -> Blob {
@@ -57,10 +57,12 @@ fn a_scan_covers_what_its_fields_say() {
         };
         let request = GetScannerRequest {
             start_key: raw(&mut dice),
-            stop_key: match dice.below(4) {
+            stop_key: match dice.below(6) {
                 0 => Blob::default(),
+                1 => Blob::of(&[0xff, 0xff]),
                 _ => raw(&mut dice),
             },
+            full_scan: [None, Some(false), Some(true)][dice.below(3)],
             start_inclusive: dice.below(2) == 0,
             stop_inclusive: dice.below(2) == 0,
             hash_key_filter_type: FilterType(i32::try_from(dice.below(4)).unwrap()),
@@ -71,8 +73,11 @@ fn a_scan_covers_what_its_fields_say() {
         let hash_key = short(&mut dice, 2);
         let key = Blob::from(raw_key(&hash_key, &short(&mut dice, 2)).unwrap());
         let (start, stop) = (&request.start_key, &request.stop_key);
+        let (first, _) = split_raw_key(start).unwrap();
+        let is_of_table = request.full_scan == Some(true) || stop[..] == [0xff, 0xff];
         let is_asked = (key > *start || (key == *start && request.start_inclusive))
-            && (stop.is_empty() || key < *stop || (key == *stop && request.stop_inclusive));
+            && (stop.is_empty() || key < *stop || (key == *stop && request.stop_inclusive))
+            && (is_of_table || first.is_empty() || hash_key[..] == *first);
         let is_prefix = request.hash_key_filter_type == FilterType::FT_MATCH_PREFIX;
         let passes = !is_prefix || hash_key.starts_with(&request.hash_key_filter_pattern);
         // The filter may leave more in the range, and never less.
@@ -95,6 +100,34 @@ fn a_whole_table_is_two_zeros_to_two_of_the_last_byte() {
     for hash_key in [vec![], vec![0xff; 65_534]] {
         assert!(range.contains(&raw_key(&hash_key, b"").unwrap()));
     }
+}
+
+#[test]
+fn a_scan_that_stops_behind_its_hash_key_ends_with_it() {
+    // As the Python client asks for all of hash key "hk": to the next of the bare hash key.
+    let of = |start_key: &[u8], stop_key: &[u8], full_scan| {
+        of_scan(&GetScannerRequest {
+            start_key: Blob::of(start_key),
+            stop_key: Blob::of(stop_key),
+            start_inclusive: true,
+            full_scan,
+            ..GetScannerRequest::default()
+        })
+    };
+    let (mine, other) = (
+        raw_key(b"hk", b"s").unwrap(),
+        raw_key(b"hkx", b"s").unwrap(),
+    );
+    let both = |range: KeyRange| [range.contains(&mine), range.contains(&other)];
+    let start = raw_key(b"hk", b"").unwrap();
+    assert_eq!(both(of(&start, b"hl", None)), [true, false]);
+    assert_eq!(both(of(&start, b"hl", Some(false))), [true, false]);
+    assert_eq!(both(of(&start, b"hl", Some(true))), [true, true]);
+    // Whole tables: from their begin, and from a key that was seen.
+    assert_eq!(both(of(&[0, 0], b"hl", None)), [true, true]);
+    assert_eq!(both(of(&start, &[0xff, 0xff], None)), [true, true]);
+    // What is no raw key belongs to no hash key.
+    assert_eq!(both(of(&[0], b"hl", None)), [true, true]);
 }
 
 #[test]
