@@ -147,6 +147,10 @@ impl Group {
             return Err(Refusal::Change(ChangeRefusal::WrongRole(replica)));
         }
         if replica != self.replica {
+            // Until a transfer is given up nothing is proposed: none is begun to one that is gone.
+            if self.current_replicas().get(&replica) != Some(&true) {
+                return Err(Refusal::Change(ChangeRefusal::NotCaughtUp(replica)));
+            }
             let term = self.raw.raft.term;
             self.leases.hand_over(term);
         }

@@ -185,6 +185,10 @@ impl Group {
         self.heard.remove(&replica);
         if self.raw.raft.state == StateRole::Leader {
             self.raw.report_unreachable(replica.0);
+            // It will not take the lead, and nothing is proposed while that is waited for.
+            if self.raw.raft.lead_transferee == Some(replica.0) {
+                self.raw.raft.abort_leader_transfer();
+            }
             // The offer of an image may be lost, or forgotten by a process that has ended, and so
             // may the word of a fetch that failed: it would count as under way for ten minutes.
             if self.desk().interrupted(replica) {

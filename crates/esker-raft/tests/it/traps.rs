@@ -133,6 +133,42 @@ fn trap_3_a_leader_hands_over_before_it_is_removed() {
 }
 
 #[test]
+fn trap_3_the_lead_is_not_handed_to_one_that_is_gone() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    rig.turns(4, true);
+    let gone = rig.others(leader)[0];
+    rig.isolate(gone);
+    rig.at(leader).shard.node_gone(NodeId(gone));
+    let shard = &mut rig.at(leader).shard;
+    let silent = ChangeRefusal::NotCaughtUp(ReplicaId(gone));
+    let refused = shard.transfer(GROUP, ReplicaId(gone));
+    assert_eq!(refused, Err(Refusal::Change(silent)));
+    shard
+        .propose(GROUP, Token(1), write("one"))
+        .expect("it leads on");
+}
+
+#[test]
+fn trap_3_a_transfer_ends_when_the_heir_goes() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    rig.turns(4, true);
+    let heir = rig.others(leader)[0];
+    rig.isolate(heir);
+    let shard = &mut rig.at(leader).shard;
+    shard
+        .transfer(GROUP, ReplicaId(heir))
+        .expect("it was heard a moment ago");
+    let refused = shard.propose(GROUP, Token(1), write("one"));
+    assert_eq!(refused, Err(Refusal::Transferring));
+    shard.node_gone(NodeId(heir));
+    shard
+        .propose(GROUP, Token(2), write("two"))
+        .expect("it leads on");
+}
+
+#[test]
 fn trap_3_one_that_becomes_leader_and_then_applies_its_removal_steps_down_at_once() {
     // Node `next` has its own removal in its log when the lead comes to it.
     let mut rig = Rig::new(3, 0, &Options::default());

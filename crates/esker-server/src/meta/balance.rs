@@ -11,7 +11,9 @@ use esker_raft::{GroupId, NodeId, ReplicaId};
 use crate::meta::balance_model::{Counts, Model};
 use crate::meta::balance_planner::{Move, Planner, What};
 use crate::meta::command::{Command, Deed, Wish};
-use crate::meta::limits::{BALANCE_EVERY_GROUPS, BALANCE_MOVES_MAX, CALM_MS, HANDOVERS_MAX};
+use crate::meta::limits::{
+    BALANCE_EVERY_GROUPS, BALANCE_MOVES_MAX, CALM_MS, HANDOVERS_MAX, UNSURE_MS,
+};
 use crate::meta::live::Live;
 use crate::meta::repair::repairs;
 use crate::meta::rows::Level;
@@ -144,10 +146,12 @@ pub fn spread(state: &State, live: &Live) -> Spread {
     }
 }
 
-/// Whether every node that lives has done so for a while: one that comes and goes would draw leads
-/// to it each time.
+/// Whether every node that lives has done so for a while, and was heard just now: one that comes and
+/// goes would draw leads to it each time, and so would one that has died a moment ago and leads
+/// nothing any more.
 fn is_calm(state: &State, live: &Live) -> bool {
-    live.alive(state).all(|node| live.up_ms(node) >= CALM_MS)
+    let is_steady = |node| live.up_ms(node) >= CALM_MS && live.silent_ms(node) < UNSURE_MS;
+    live.alive(state).all(is_steady)
 }
 
 /// Whether a node is silent that may come back with all that it has.

@@ -76,6 +76,9 @@ pub const HANDOVERS_MAX: usize = 16;
 /// How long every node that lives has lived before the brain evens out by itself.
 pub const CALM_MS: u64 = 5_000;
 
+/// Of a node that was not heard for so long nobody knows whether it lives: it reports each second.
+pub const UNSURE_MS: u64 = 1_500;
+
 /// Groups that are counted each second for a balance; for so many more a second later.
 pub const BALANCE_EVERY_GROUPS: usize = 8192;
 

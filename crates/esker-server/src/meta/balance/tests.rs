@@ -213,6 +213,26 @@ fn what_is_silent_for_a_moment_draws_no_copies() {
 }
 
 #[test]
+fn a_node_that_died_a_moment_ago_draws_no_leads() {
+    // Others lead at once what it led, and it counts as alive for some seconds: with no lead at all
+    // it would be the first to be given some.
+    let mut trial = Trial::new(3);
+    trial.table(new_table("t", 16, 3));
+    trial.even_out(20);
+    trial.silence(3);
+    trial.live.pass(500);
+    for _ in 0..20 {
+        trial.hear();
+        let leads = round(&trial.state, &trial.live).leads;
+        let heir = |(group, to): &(GroupId, ReplicaId)| trial.state.partitions[group].wished[to];
+        assert!(
+            leads.iter().all(|lead| heir(lead) != NodeId(3)),
+            "{leads:?}"
+        );
+    }
+}
+
+#[test]
 fn a_lead_on_its_way_is_not_handed_over_twice() {
     // Node 1 leads all of four; the old leader's report comes before the new one's.
     let mut trial = Trial::new(2);
