@@ -48,7 +48,8 @@ found! {
     learners_that_vote_are_found: LearnersVote ["are committed at"];
     a_purge_of_another_replica_is_found: PurgesAnother ["is not there", "does not become whole"];
     time_tags_of_the_replicas_own_clocks_are_found: OwnTimeTags ["has other rows"];
-    half_a_multi_set_behind_a_restart_is_found: HalvesAtRestart ["has other rows"];
+    half_a_multi_set_behind_a_restart_is_found: HalvesAtRestart
+        ["has other rows", "is not linearizable"];
     half_a_multi_set_on_all_replicas_is_found: HalvesMultiSets ["is not linearizable"];
     half_a_multi_remove_on_all_replicas_is_found: HalvesMultiRemoves ["is not linearizable"];
     a_check_before_the_entries_ahead_is_found: ChecksTooEarly ["is not linearizable"];
