@@ -1,7 +1,6 @@
 //! What administration is answered: at once, or by a command that is proposed first.
 
-use esker_raft::{GroupId, NodeId, ReplicaId};
-use esker_rpc::codec::scalars::Address;
+use esker_raft::{GroupId, ReplicaId};
 use esker_rpc::error::{ErrorCode, ErrorName};
 use esker_rpc::message::balance::{
     GetReplicaCountResponse, ProposeBalancerResponse, SetReplicaCountRequest,
@@ -9,9 +8,9 @@ use esker_rpc::message::balance::{
 };
 use esker_rpc::message::meta::{
     ControlMetaResponse, CreateTableRequest, CreateTableResponse, DropTableRequest,
-    DropTableResponse, EnvOperation, MetaAnswer, MetaCall, MetaLevel, PartitionConfiguration,
-    QueryConfigResponse, RecallTableRequest, RecallTableResponse, RenameTableRequest,
-    RenameTableResponse, UpdateTableEnvRequest, UpdateTableEnvResponse,
+    DropTableResponse, EnvOperation, MetaAnswer, MetaCall, MetaLevel, RecallTableRequest,
+    RecallTableResponse, RenameTableRequest, RenameTableResponse, UpdateTableEnvRequest,
+    UpdateTableEnvResponse,
 };
 use esker_rpc::message::own::{
     BalanceRequest, BalanceResponse, ChangeNodeResponse, MoveReplicaResponse, RecoverTableResponse,
@@ -231,24 +230,6 @@ pub fn is_being_made(state: &State, outcome: &Outcome) -> bool {
     };
     let row = state.tables.get(table);
     row.is_some_and(|row| row.status == TableStatus::Creating)
-}
-
-/// The answer of a node that does not lead the meta group: who does, for those calls that tell it.
-pub fn not_leader(state: &State, call: &MetaCall, leader: Option<NodeId>) -> MetaAnswer {
-    let leader = leader.and_then(|node| describe::meta(state, node));
-    match call {
-        MetaCall::QueryConfig(_) => {
-            let leader = leader.map(|address| PartitionConfiguration {
-                primary: Address::from(address),
-                ..PartitionConfiguration::default()
-            });
-            MetaAnswer::QueryConfig(QueryConfigResponse {
-                partitions: leader.into_iter().collect(),
-                ..describe::refused(ErrorCode::ForwardToOthers)
-            })
-        }
-        call => refused(call, ErrorCode::ForwardToOthers),
-    }
 }
 
 /// The call, refused with `code`; what needs no meta group is answered.

@@ -51,7 +51,7 @@ pub fn partitions(state: &State, live: &Live, request: &QueryConfigRequest) -> Q
 }
 
 /// A refusal to tell partitions.
-pub fn refused(code: ErrorCode) -> QueryConfigResponse {
+fn refused(code: ErrorCode) -> QueryConfigResponse {
     QueryConfigResponse {
         err: code.into(),
         ..QueryConfigResponse::default()
@@ -271,7 +271,7 @@ pub(crate) fn client(state: &State, node: NodeId) -> Address {
 }
 
 /// Where a node's door for administration is.
-pub fn meta(state: &State, node: NodeId) -> Option<SocketAddrV4> {
+fn meta(state: &State, node: NodeId) -> Option<SocketAddrV4> {
     state.nodes.get(&node)?.addresses.meta
 }
 

@@ -112,9 +112,9 @@ impl NodeService {
 
     /// The answer while nobody is known to lead the meta service.
     fn without_leader(&self, call: &MetaCall) -> MetaAnswer {
-        let state = self.meta_state();
-        self.seen_partitions(&state, call)
-            .unwrap_or_else(|| admin::not_leader(&state, call, None))
+        // Clients ask the other addresses of the meta service then, one after the other.
+        self.seen_partitions(&self.meta_state(), call)
+            .unwrap_or_else(|| admin::refused(call, ErrorCode::ForwardToOthers))
     }
 
     /// Where the partitions of a table are, if that is asked, as this node sees it by itself: no

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use esker_raft::ReplicaId;
+use esker_raft::{NodeId, ReplicaId};
 use esker_rpc::message::meta::{
     ControlMetaRequest, CreateTableOptions, DescribeClusterRequest, DropTableOptions,
     ListNodesRequest, ListTablesRequest, NodeStatus, PatternMatch, QueryConfigRequest,
-    TableStatus as WireStatus,
+    QueryConfigResponse, TableStatus as WireStatus,
 };
 use esker_rpc::message::service::{NegotiationRequest, NegotiationStatus};
 
@@ -320,34 +320,17 @@ fn nodes_levels_and_the_cluster_are_told() {
 }
 
 #[test]
-fn who_does_not_lead_says_who_does_and_who_has_not_begun_says_later() {
-    let trial = Trial::new(2);
-    let call = MetaCall::QueryConfig(QueryConfigRequest::default());
-    let told = |leader| match not_leader(&trial.state, &call, leader) {
-        MetaAnswer::QueryConfig(told) => {
-            assert_eq!(
-                (told.err.code(), told.is_stateful),
-                (ErrorCode::ForwardToOthers, false)
-            );
-            told.partitions
-                .iter()
-                .map(|one| one.primary.0)
-                .collect::<Vec<_>>()
-        }
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(told(Some(NodeId(2))), [addresses(2).meta]);
-    assert_eq!(told(None), []);
+fn who_has_not_begun_says_later_and_answers_what_needs_no_group() {
     for call in [
         create_call("t", 4, 1),
+        MetaCall::QueryConfig(QueryConfigRequest::default()),
         MetaCall::DropTable(DropTableRequest::default()),
         MetaCall::RenameTable(RenameTableRequest::default()),
         MetaCall::ListNodes(ListNodesRequest::default()),
     ] {
-        let answer = not_leader(&trial.state, &call, Some(NodeId(2)));
-        assert_eq!(answer.row(), call.row());
         let early = answer_early(&call);
         assert_eq!(early.row(), call.row());
+        assert_eq!(early, refused(&call, ErrorCode::ServiceNotActive));
     }
     let help = MetaCall::MetaCommand(RemoteCommand {
         cmd: "help".into(),
