@@ -102,11 +102,6 @@ impl EntryCache {
         }
         found
     }
-
-    /// Bytes of all entries here.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
 }
 
 #[cfg(test)]

@@ -310,14 +310,6 @@ impl Shard {
         self.groups.keys().copied()
     }
 
-    /// Bytes of entries that all groups keep in memory.
-    pub fn cached_bytes(&self) -> usize {
-        self.groups
-            .values()
-            .map(|group| group.raw.store().cache.bytes())
-            .sum()
-    }
-
     /// One turn: takes messages off the inbox, ticks if it is time, and gives out what follows.
     ///
     /// `clock` is the time by a clock that never goes back and does not stop while the machine

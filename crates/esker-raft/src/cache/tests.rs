@@ -21,7 +21,7 @@ fn a_later_save_takes_the_place_of_entries() {
         .map(|index| cache.get(index).map(|e| e.term))
         .collect();
     assert_eq!(terms, [Some(1), Some(1), Some(2), Some(2), None]);
-    assert_eq!(cache.bytes(), 4 * size_bytes(&entries(5..6, 1)[0]));
+    assert_eq!(cache.bytes, 4 * size_bytes(&entries(5..6, 1)[0]));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn what_a_later_save_begins_with_is_kept_though_an_earlier_one_is_durable() {
     assert_eq!(cache.first(), Some(3));
     cache.durable(SaveNumber(2));
     cache.shrink(0);
-    assert_eq!((cache.first(), cache.bytes()), (None, 0));
+    assert_eq!((cache.first(), cache.bytes), (None, 0));
 }
 
 #[test]
