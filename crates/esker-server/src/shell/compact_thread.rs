@@ -50,11 +50,10 @@ impl CompactThread {
         }
     }
 
-    /// A replica that is to be compacted, and since when; those that wait are told so.
+    /// The first replica that is to be compacted, and since when.
     fn next_due(&self) -> Option<(Arc<View>, u64)> {
         let known = self.known.get();
         let now_s = self.moments.now().unix_us / 1_000_000;
-        let mut due = None;
         for view in self.replicas.views() {
             let PartitionId { table, index } = PartitionId::of(view.member.group);
             let asked_s = known
@@ -63,14 +62,11 @@ impl CompactThread {
             let Some(asked_s) = asked_s.filter(|asked_s| *asked_s <= now_s) else {
                 continue;
             };
-            if asked_s < self.since_s || asked_s <= view.compaction().asked_s {
-                continue;
-            }
-            if due.is_none() {
-                due = Some((view, asked_s));
+            if asked_s >= self.since_s && asked_s > view.compaction().asked_s {
+                return Some((view, asked_s));
             }
         }
-        due
+        None
     }
 
     /// False if the database is closed.
