@@ -18,6 +18,18 @@ pub struct Now {
     pub unix_us: u64,
 }
 
+impl Now {
+    /// Milliseconds since 1970; may jump.
+    pub fn unix_ms(&self) -> u64 {
+        self.unix_us / 1000
+    }
+
+    /// Seconds since 1970; may jump.
+    pub fn unix_s(&self) -> u64 {
+        self.unix_us / 1_000_000
+    }
+}
+
 /// What became of a request. Every one gets exactly one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {

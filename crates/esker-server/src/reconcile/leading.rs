@@ -32,9 +32,6 @@ const MAKING_MAX: Duration = Duration::from_secs(10);
 /// Calls that wait at once. Beyond it callers are told that the service is busy.
 const CALLS_MAX: usize = 1024;
 
-/// Microseconds of a millisecond.
-const US_PER_MS: u64 = 1000;
-
 /// Names a call, as whoever takes calls does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallId(pub u64);
@@ -210,7 +207,7 @@ impl Leading {
             Some(live) => {
                 // Who is not heard is a stranger, and is told to stop.
                 let is_heard = live.hear(state, report);
-                let of_here_ms = i64::try_from(now.unix_us / US_PER_MS).unwrap_or(i64::MAX);
+                let of_here_ms = i64::try_from(now.unix_ms()).unwrap_or(i64::MAX);
                 let of_there_ms = i64::try_from(report.unix_ms).unwrap_or(i64::MAX);
                 live.hear_clock(report.node, of_there_ms.saturating_sub(of_here_ms));
                 if is_heard && report.asks > 0 && has_room {
@@ -268,7 +265,7 @@ impl Leading {
             }
             _ => return,
         };
-        let unix_ms = now.unix_us / US_PER_MS;
+        let unix_ms = now.unix_ms();
         if state.epoch() < self.epoch {
             return self.tell(id, turned_away(&call, ErrorCode::ServiceNotActive));
         }
@@ -417,7 +414,7 @@ impl Leading {
     /// Proposes what is due by itself, unless what was due before is still on its way.
     fn propose_due(&mut self, state: &State, now: Now, draw: &mut dyn FnMut() -> RequestId) {
         let Some(live) = &mut self.live else { return };
-        let unix_ms = now.unix_us / US_PER_MS;
+        let unix_ms = now.unix_ms();
         let founding = self.founding.clone().filter(|_| state.cluster.is_none());
         let commands = match (self.due.is_empty(), founding) {
             (false, _) => Vec::new(),

@@ -324,12 +324,11 @@ impl Brain {
     }
 
     fn report(&mut self, statuses: &Statuses, now: Now) {
-        let unix_ms = now.unix_us / 1000;
         let space = (self.around.space)();
         let replicas = &self.around.replicas;
-        let report = self
-            .reporter
-            .report(statuses, replicas, (&self.knowledge, space, unix_ms));
+        let report =
+            self.reporter
+                .report(statuses, replicas, (&self.knowledge, space, now.unix_ms()));
         self.is_reporting = true;
         let inbox = self.around.inbox.clone();
         if self.leading.is_leading() {

@@ -53,7 +53,7 @@ impl CompactThread {
     /// The first replica that is to be compacted, and since when.
     fn next_due(&self) -> Option<(Arc<View>, u64)> {
         let known = self.known.get();
-        let now_s = self.moments.now().unix_us / 1_000_000;
+        let now_s = self.moments.now().unix_s();
         for view in self.replicas.views() {
             let PartitionId { table, index } = PartitionId::of(view.member.group);
             let asked_s = known

@@ -419,7 +419,7 @@ impl Shell<'_> {
             replicas: Arc::clone(&shared.replicas),
             moments: shared.moments.clone(),
             log: self.log.clone(),
-            since_s: shared.moments.now().unix_us / 1_000_000,
+            since_s: shared.moments.now().unix_s(),
         };
         let running = spawn("compact", &shared.faults, move || thread.run());
         let running = running.map_err(|error| format!("no thread: {error}"))?;
@@ -431,7 +431,7 @@ impl Shell<'_> {
             node: self.identity.node.0,
             cluster: self.identity.cluster,
             incarnation: self.identity.incarnation,
-            started_s: shared.moments.now().unix_us / 1_000_000,
+            started_s: shared.moments.now().unix_s(),
             replicas: Arc::clone(&shared.replicas),
             known: Arc::clone(&shared.known),
             pending: Arc::clone(&shared.pending),

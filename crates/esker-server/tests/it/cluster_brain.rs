@@ -380,7 +380,7 @@ impl Brain {
             total: 1 << 40,
             free: 1 << 39,
         };
-        let knowledge = (&self.knowledge, space, now.unix_us / 1000);
+        let knowledge = (&self.knowledge, space, now.unix_ms());
         let mut report = self
             .reporter
             .report(&statuses(stages), &stages.replicas, knowledge);

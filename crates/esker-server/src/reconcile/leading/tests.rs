@@ -182,7 +182,7 @@ impl Bench {
             replicas: self.made.iter().chain([&meta]).map(member).collect(),
             lost: Vec::new(),
             asks: self.asks,
-            unix_ms: now(0).unix_us / US_PER_MS + self.ahead_ms,
+            unix_ms: now(0).unix_ms() + self.ahead_ms,
         };
         let state = self.state.clone();
         self.call(|leading, draw| leading.report(CallId(id), &report, (&state, now(0)), draw));
@@ -327,7 +327,7 @@ fn who_creates_a_table_that_is_placed_anew_is_told_its_last_number() {
         table: crate::meta::ids::TableId(1),
         candidates: vec![HERE],
     };
-    let unix_ms = now(5000).unix_us / US_PER_MS;
+    let unix_ms = now(5000).unix_ms();
     bench.state.apply_command(&Command { unix_ms, deed });
     bench.tick(5500);
     assert!(!bench.told.contains_key(&CallId(1)), "it is being made");
