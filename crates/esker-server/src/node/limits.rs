@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Bytes of the writes that become one entry; one write alone may be longer.
-pub const COMMAND_BYTES_MAX: usize = 1 << 20;
+/// Bytes of the writes that become one entry. No bound of an entry: one write alone may be longer.
+pub const ENTRY_BYTES_WISHED: usize = 1 << 20;
 
 /// How long a request waits for a group that elects: a vote among nodes that are near takes less.
 pub const HOLD_MAX: Duration = Duration::from_millis(200);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use esker_raft::{GroupId, Member, NodeId};
 
-use crate::node::limits::COMMAND_BYTES_MAX;
+use crate::node::limits::ENTRY_BYTES_WISHED;
 use crate::node::request::RequestId;
 use crate::partition::command::{CommandWriter, Stamp};
 
@@ -152,7 +152,7 @@ pub fn payloads(writes: Vec<QueuedWrite>, stamp: Stamp) -> Vec<Payload> {
         let bytes = write.size_bytes();
         match write.content {
             Content::Call(name, arguments) => {
-                let fits = |row: &(CommandWriter, _, _)| row.0.len() + bytes <= COMMAND_BYTES_MAX;
+                let fits = |row: &(CommandWriter, _, _)| row.0.len() + bytes <= ENTRY_BYTES_WISHED;
                 if !open.as_ref().is_some_and(fits) {
                     all.extend(open.take().map(finish));
                 }

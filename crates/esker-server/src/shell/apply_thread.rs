@@ -18,7 +18,7 @@ use crate::shell::inbox::{Inbox, Told};
 use crate::shell::pending::Pending;
 
 /// Entries that are applied before new orders are looked for.
-const ENTRIES_AT_ONCE: usize = 256;
+pub(crate) const ENTRIES_A_ROUND: usize = 256;
 
 /// When replicas that the engine told to wait are tried again, if there is nothing else to do: what
 /// they wait for is often over in less, and a tick would make a slowed writer of a stopped one.
@@ -75,7 +75,7 @@ impl ApplyThread {
                 asks,
                 replies,
                 times,
-            } = self.applying.run(ENTRIES_AT_ONCE)?;
+            } = self.applying.run(ENTRIES_A_ROUND)?;
             self.pending.reply_applied(replies, &times);
             for ask in asks {
                 match ask {

@@ -23,15 +23,13 @@ use crate::meta::live::REMOVED_FACT;
 use crate::meta::state::State;
 use crate::node::opening::{DB, LOCK, RAFT};
 use crate::node::{Found, NodeOptions, Now, Stages, identity};
+use crate::shell::apply_thread::ENTRIES_A_ROUND;
 use crate::shell::moments::Moments;
 use crate::shell::opening::{
     faults_of, load_epoch, load_knowledge, node_options, open_patiently, patiently,
 };
 use crate::shell::running::StartError;
 use crate::shell::settings::Settings;
-
-/// Entries that are applied at once.
-const ENTRIES_AT_ONCE: usize = 256;
 
 /// How often it is tried to apply some.
 const ROUNDS_MAX: usize = 100_000;
@@ -184,7 +182,7 @@ fn take_up_log(stages: &mut Stages, now: Now) -> Result<(), String> {
         // A replica that the engine told to wait is tried again in a tick.
         let _nobody_hears = stages.turn(now, idle_count > applied.1 + 1);
         let written = stages.write_log(now);
-        let done = written.and_then(|()| stages.apply(now, ENTRIES_AT_ONCE));
+        let done = written.and_then(|()| stages.apply(now, ENTRIES_A_ROUND));
         done.map_err(|error| error.to_string())?;
     }
     let why = stages.replicas.view(META).and_then(|view| view.stall());
