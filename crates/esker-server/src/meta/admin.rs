@@ -25,7 +25,7 @@ use crate::meta::limits::RESERVE_S;
 use crate::meta::live::Live;
 use crate::meta::node_facts::{balance, node_facts};
 use crate::meta::notices::of_unlisted;
-use crate::meta::outcome::{Cause, Outcome, Refusal};
+use crate::meta::outcome::{Cause, Outcome, Refusal, cut};
 use crate::meta::places::{Moved, change_node, moved, proposed, what_is_left};
 use crate::meta::recovery_admin::{self, Asked};
 use crate::meta::rows::{Level, TableStatus};
@@ -33,6 +33,9 @@ use crate::meta::state::State;
 
 /// Settings in one call: more than there are.
 const PAIRS_MAX: usize = 64;
+
+/// Bytes of a text in a call: more than any name, and any value of a setting.
+const WORD_BYTES_MAX: usize = 2048;
 
 /// What becomes of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +108,7 @@ pub fn answer(state: &State, live: &Live, call: &MetaCall, unix_ms: u64) -> Deci
         MetaCall::SetReplicaCount(request) => set_replica_count(state, request),
         MetaCall::SetMetaReplicas(request) => match u32::try_from(request.count) {
             Ok(count) => Ok(Deed::SetMetaReplicas { count }),
-            Err(_) => Err(bad("the meta service has 1, 3 or 5 replicas")),
+            Err(_) => Err(Refusal::bad("the meta service has 1, 3 or 5 replicas")),
         },
         MetaCall::CreateTable(request) => create(state, live, request),
         MetaCall::DropTable(request) => Ok(drop_table(request)),
@@ -120,7 +123,7 @@ pub fn answer(state: &State, live: &Live, call: &MetaCall, unix_ms: u64) -> Deci
             }
             level => match describe::level_of(level) {
                 Some(level) => Ok(Deed::SetLevel { level }),
-                None => Err(bad("the levels are 100, 200, 300, 400 and 500")),
+                None => Err(Refusal::bad("the levels are 100, 200, 300, 400 and 500")),
             },
         },
     };
@@ -315,20 +318,21 @@ fn set_replica_count(state: &State, request: &SetReplicaCountRequest) -> Result<
     let count = u32::try_from(request.max_replica_count);
     Ok(Deed::SetReplicaCount {
         name: short(&request.app_name),
-        count: count.map_err(|_| bad("replicas are 1 to 5"))?,
+        count: count.map_err(|_| Refusal::bad("replicas are 1 to 5"))?,
         hosts: state.host_count(),
     })
 }
 
 fn create(state: &State, live: &Live, request: &CreateTableRequest) -> Result<Deed, Refusal> {
     let options = &request.options;
-    let count =
-        |count: i32| u32::try_from(count).map_err(|_| bad("partitions and replicas are above 0"));
+    let count = |count: i32| {
+        u32::try_from(count).map_err(|_| Refusal::bad("partitions and replicas are above 0"))
+    };
     if !options.is_stateful {
-        return Err(bad("tables are stateful"));
+        return Err(Refusal::bad("tables are stateful"));
     }
     if options.atomic_idempotent == Some(true) {
-        return Err(bad(
+        return Err(Refusal::bad(
             "tables are not copied to other clusters, so nothing needs that",
         ));
     }
@@ -386,7 +390,7 @@ fn change_envs(request: &UpdateTableEnvRequest) -> Result<Deed, Refusal> {
     let values = request.values.as_deref().unwrap_or_default();
     let change = match request.op {
         EnvOperation::APP_ENV_OP_SET if keys.len() != values.len() || keys.is_empty() => {
-            return Err(bad(
+            return Err(Refusal::bad(
                 "settings are set by as many keys as values, and one at least",
             ));
         }
@@ -394,7 +398,7 @@ fn change_envs(request: &UpdateTableEnvRequest) -> Result<Deed, Refusal> {
             envs: texts(keys.iter().zip(values))?.into_iter().collect(),
         },
         EnvOperation::APP_ENV_OP_DEL if keys.len() > PAIRS_MAX => {
-            return Err(bad("there are not so many settings"));
+            return Err(Refusal::bad("there are not so many settings"));
         }
         EnvOperation::APP_ENV_OP_DEL => EnvChange::Remove {
             keys: keys.iter().map(|key| text(key)).collect::<Result<_, _>>()?,
@@ -402,7 +406,11 @@ fn change_envs(request: &UpdateTableEnvRequest) -> Result<Deed, Refusal> {
         EnvOperation::APP_ENV_OP_CLEAR => EnvChange::Clear {
             prefix: text(request.clear_prefix.as_deref().unwrap_or_default())?,
         },
-        _ => return Err(bad("settings are set (1), deleted (2) or cleared (3)")),
+        _ => {
+            return Err(Refusal::bad(
+                "settings are set (1), deleted (2) or cleared (3)",
+            ));
+        }
     };
     Ok(Deed::SetEnvs {
         name: short(&request.app_name),
@@ -415,7 +423,7 @@ fn texts<'a>(
     pairs: impl ExactSizeIterator<Item = (&'a String, &'a String)>,
 ) -> Result<Vec<(String, String)>, Refusal> {
     if pairs.len() > PAIRS_MAX {
-        return Err(bad("there are not so many settings"));
+        return Err(Refusal::bad("there are not so many settings"));
     }
     pairs
         .map(|(key, value)| Ok((text(key)?, text(value)?)))
@@ -424,21 +432,15 @@ fn texts<'a>(
 
 /// A text of which a command has room for all.
 fn text(text: &str) -> Result<String, Refusal> {
-    /// More than any name, and any value of a setting.
-    const BYTES_MAX: usize = 2048;
-    match text.len() <= BYTES_MAX {
+    match text.len() <= WORD_BYTES_MAX {
         true => Ok(text.to_owned()),
-        false => Err(bad("a text is longer than any that there is")),
+        false => Err(Refusal::bad("a text is longer than any that there is")),
     }
 }
 
 /// A name as it came, or the beginning of one that is too long for any table.
 fn short(name: &str) -> String {
-    crate::meta::outcome::cut(name.to_owned(), 2048)
-}
-
-fn bad(why: &str) -> Refusal {
-    Refusal::new(Cause::BadArgument, why)
+    cut(name.to_owned(), WORD_BYTES_MAX)
 }
 
 /// What becomes of a command in words, at any server.
@@ -447,7 +449,7 @@ pub fn obey(command: &RemoteCommand) -> String {
         "help" => "help: the commands\nserver-info: what this server is".to_owned(),
         "server-info" => concat!("esker ", env!("CARGO_PKG_VERSION")).to_owned(),
         other => {
-            let other = crate::meta::outcome::cut(other.escape_debug().to_string(), 64);
+            let other = cut(other.escape_debug().to_string(), 64);
             format!("unknown command '{other}'; help has them all")
         }
     }

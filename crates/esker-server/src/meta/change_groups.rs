@@ -36,7 +36,7 @@ pub(crate) fn wish(state: &mut State, wish: &Wish, touched: &mut Touched) -> Res
     let mut adopted = wish.adopt.iter();
     if adopted.any(|one| state.is_lost(wish.group, one.0)) {
         let why = "the group goes on without a replica that is to be wished again";
-        return Err(Refusal::new(Cause::BadArgument, why));
+        return Err(Refusal::bad(why));
     }
     let is_there = |node: &&NodeId| state.nodes.contains_key(node);
     let mut new = wish.add.iter().chain(wish.adopt.iter().map(|one| &one.1));
@@ -48,10 +48,7 @@ pub(crate) fn wish(state: &mut State, wish: &Wish, touched: &mut Touched) -> Res
     }
     // Those that share a host by a label that came later may be put right one by one.
     if shared_hosts(state, &wished) > shared_hosts(state, &row.wished) {
-        return Err(Refusal::new(
-            Cause::BadArgument,
-            "two replicas would share a host",
-        ));
+        return Err(Refusal::bad("two replicas would share a host"));
     }
     let row = PartitionRow {
         version: row.version + 1,
@@ -104,7 +101,7 @@ fn wanted(
     row: &PartitionRow,
     wish: &Wish,
 ) -> Result<(BTreeMap<ReplicaId, NodeId>, Vec<ReplicaId>)> {
-    let unsound = |why: &str| Err(Refusal::new(Cause::BadArgument, why));
+    let unsound = |why: &str| Err(Refusal::bad(why));
     let mut wished = row.wished.clone();
     for replica in &wish.drop {
         if wished.remove(replica).is_none() {

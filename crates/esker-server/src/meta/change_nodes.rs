@@ -113,7 +113,7 @@ pub(crate) fn act(state: &mut State, deed: &Deed, touched: &mut Touched) -> Resu
         Deed::SetMetaReplicas { count } => {
             if ![1, 3, 5].contains(count) {
                 let why = "the meta group has 1, 3 or 5 replicas";
-                return Err(Refusal::new(Cause::BadArgument, why));
+                return Err(Refusal::bad(why));
             }
             let before = std::mem::replace(&mut begun(state)?.meta_replicas, *count);
             touched.cluster();
@@ -145,7 +145,7 @@ fn found(state: &mut State, node: NodeId) -> Result<&mut NodeRow> {
 pub(crate) fn check_label(label: &str) -> Result<()> {
     if label.len() > LABEL_BYTES_MAX || label.chars().any(char::is_control) {
         let why = format!("a label is a text of at most {LABEL_BYTES_MAX} bytes in one line");
-        return Err(Refusal::new(Cause::BadArgument, why));
+        return Err(Refusal::bad(why));
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ pub(crate) fn recover(
     }
     if !(1..=row.replica_max).contains(&base.0) || !state.nodes.contains_key(&node) {
         let why = format!("there is no {base} on node {}", node.0);
-        return Err(Refusal::new(Cause::BadArgument, why));
+        return Err(Refusal::bad(why));
     }
     let last = ReplicaId(row.replica_max);
     let row = PartitionRow {

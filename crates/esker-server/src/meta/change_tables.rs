@@ -287,11 +287,11 @@ fn check_new(new: &NewTable) -> Result<()> {
     let count = new.partition_count;
     if !count.is_power_of_two() || count > PARTITIONS_MAX {
         let why = format!("partitions are a power of two, from 1 to {PARTITIONS_MAX}");
-        return Err(Refusal::new(Cause::BadArgument, why));
+        return Err(Refusal::bad(why));
     }
     if new.kind.len() > NAME_BYTES_MAX {
         let why = format!("a table's kind has at most {NAME_BYTES_MAX} bytes");
-        return Err(Refusal::new(Cause::BadArgument, why));
+        return Err(Refusal::bad(why));
     }
     settings::check(&new.envs)
 }
@@ -327,7 +327,7 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
             .any(|letter| letter.is_control() || letter.is_whitespace());
     if !is_sound {
         let why = format!("a name has 1 to {NAME_BYTES_MAX} bytes and no space in it");
-        return Err(Refusal::new(Cause::BadArgument, why));
+        return Err(Refusal::bad(why));
     }
     Ok(())
 }
@@ -345,7 +345,7 @@ fn check_free(state: &State, name: &str) -> Result<()> {
 fn check_replicas(count: u32) -> Result<()> {
     if !(1..=REPLICAS_MAX).contains(&count) {
         let why = format!("replicas are 1 to {REPLICAS_MAX}");
-        return Err(Refusal::new(Cause::BadArgument, why));
+        return Err(Refusal::bad(why));
     }
     Ok(())
 }

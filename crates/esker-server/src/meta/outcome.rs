@@ -89,6 +89,11 @@ impl Refusal {
         Refusal { cause, why }
     }
 
+    /// An argument is not as it must be.
+    pub fn bad(why: impl Into<String>) -> Refusal {
+        Refusal::new(Cause::BadArgument, why)
+    }
+
     /// What clients are told.
     pub fn code(&self) -> ErrorCode {
         match self.cause {

@@ -37,12 +37,11 @@ pub(crate) fn asked(state: &State, live: &Live, request: &RecoverTableRequest) -
             "the table has the partitions 0 to {}",
             row.partition_count - 1
         );
-        return Err(Refusal::new(Cause::BadArgument, why));
+        return Err(Refusal::bad(why));
     }
     match index.filter(|_| request.accepts_loss) {
         Some(index) => accepted(state, live, PartitionId { table, index }),
-        None if request.accepts_loss => Err(Refusal::new(
-            Cause::BadArgument,
+        None if request.accepts_loss => Err(Refusal::bad(
             "a loss is accepted of one partition at a time",
         )),
         None => {
