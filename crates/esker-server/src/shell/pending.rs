@@ -8,7 +8,7 @@ use esker_rpc::error::ErrorCode;
 use esker_rpc::message::call::Access;
 use esker_rpc::message::data::{KeyAnswer, KeyCall};
 
-use crate::node::{Answer, EntryTimes, Reply, RequestId};
+use crate::node::{Answer, Ask, EntryTimes, Reply, RequestId};
 use crate::reply::{self, Responder};
 use crate::shell::inbox::{Inbox, Told};
 use crate::shell::moments::Moments;
@@ -71,6 +71,19 @@ impl Pending {
         let id = requests.last;
         requests.by_id.insert(id, waiting);
         RequestId(id)
+    }
+
+    /// Has consensus asked for a client who waits. One that finds too many before it is refused.
+    pub(crate) fn ask(&self, waiting: Waiting, ask: impl FnOnce(RequestId) -> Ask) {
+        let request = self.add(waiting);
+        if self.inbox.request(ask(request)) {
+            return;
+        }
+        match self.take(request) {
+            Some(Waiting::Write(reply, _)) => reply.refuse(ErrorCode::Busy),
+            Some(Waiting::Read(reading)) => reading.reply.refuse(ErrorCode::Busy),
+            Some(Waiting::Brain | Waiting::Nobody) | None => {}
+        }
     }
 
     /// Takes a request back, as far as nobody has answered it.

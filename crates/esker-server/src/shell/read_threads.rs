@@ -198,12 +198,8 @@ impl Reader {
             }
             reading.retries -= 1;
             let group = member.group;
-            let request = self.pending.add(Waiting::Read(reading));
-            if !self.inbox.request(Ask::Read { request, group })
-                && let Some(Waiting::Read(reading)) = self.pending.take(request)
-            {
-                reading.reply.refuse(ErrorCode::Busy);
-            }
+            let ask = |request| Ask::Read { request, group };
+            self.pending.ask(Waiting::Read(reading), ask);
             return taken;
         };
         let served = view.serve(&reading.call, &*self.moments.0);

@@ -13,7 +13,7 @@ use esker_rpc::message::meta::{MetaAnswer, MetaCall, QueryConfigRequest};
 
 use crate::front::KeysCall;
 use crate::meta::ids::{PartitionId, TableId};
-use crate::node::{Ask, RequestId, Traffic, View};
+use crate::node::{Ask, Traffic, View};
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker, ForwardedKeys};
 use crate::reconcile::Knowledge;
 use crate::reply::{Reply, Responder};
@@ -233,30 +233,17 @@ impl NodeService {
             }
             return self.reads.serve(vec![readable]);
         }
-        let request = self.pending.add(Waiting::Read(reading));
-        self.tell(request, Ask::Read { request, group });
+        let ask = |request| Ask::Read { request, group };
+        self.pending.ask(Waiting::Read(reading), ask);
     }
 
     fn write(&self, group: GroupId, call: KeysCall, waiting: Waiting) {
-        let request = self.pending.add(waiting);
-        let ask = Ask::Write {
+        self.pending.ask(waiting, |request| Ask::Write {
             request,
             group,
             name: call.call.row().name,
             arguments: call.arguments,
-        };
-        self.tell(request, ask);
-    }
-
-    /// Tells consensus, unless it is told too much.
-    fn tell(&self, request: RequestId, ask: Ask) {
-        if !self.inbox.request(ask) {
-            match self.pending.take(request) {
-                Some(Waiting::Write(reply, _)) => reply.refuse(ErrorCode::Busy),
-                Some(Waiting::Read(reading)) => reading.reply.refuse(ErrorCode::Busy),
-                Some(Waiting::Brain | Waiting::Nobody) | None => {}
-            }
-        }
+        });
     }
 
     fn forward_keys(&self, node: NodeId, call: KeysCall, reply: Responder<KeyAnswer>) {
