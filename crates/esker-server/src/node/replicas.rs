@@ -8,6 +8,8 @@ use std::time::Duration;
 use esker::OwnLog;
 use esker_raft::{GroupId, Member};
 
+use crate::meta::ids::META;
+use crate::meta::state::State;
 use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
 use crate::node::stall;
 use crate::node::view::View;
@@ -73,6 +75,12 @@ impl Replicas {
             }
         }
         used
+    }
+
+    /// What the meta service knows, by the replica of it here; nothing while there is none.
+    pub fn meta_state(&self) -> Arc<State> {
+        let view = self.view(META);
+        view.and_then(|view| view.meta()).unwrap_or_default()
     }
 
     /// All of them.

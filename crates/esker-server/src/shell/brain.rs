@@ -13,7 +13,6 @@ use crate::meta::epoch;
 use crate::meta::ids::{META, PartitionId, ReplicaName};
 use crate::meta::live::{REMOVED, REMOVED_FACT};
 use crate::meta::report::Report;
-use crate::meta::state::State;
 use crate::node::turn::Cleared;
 use crate::node::{Ask, NodeEvent, Now, Reply, RequestId, TableFacts as FactsOfTable};
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
@@ -144,7 +143,7 @@ impl Brain {
 
     /// What came of a request that was made here.
     pub(crate) fn replied(&mut self, request: RequestId, reply: &Reply, now: Now) {
-        let state = self.state();
+        let state = self.around.replicas.meta_state();
         // An entry of meta may change what nodes are to do.
         self.is_news |= self.leading.replied(request, reply, &state, now);
     }
@@ -155,7 +154,7 @@ impl Brain {
             .around
             .replicas
             .cleared_view(cleared.member, cleared.index);
-        let state = self.state();
+        let state = self.around.replicas.meta_state();
         let pending = Arc::clone(&self.around.pending);
         let mut draw = || pending.add(Waiting::Brain);
         match view {
@@ -221,7 +220,7 @@ impl Brain {
     /// Time has passed: which meta service there is, and what becomes of the replica here of that.
     pub(crate) fn succeed(&mut self, meta: Option<&Status>, now: Now) -> Vec<Ask> {
         let links = &self.around.links;
-        let state = self.state();
+        let state = self.around.replicas.meta_state();
         // A replica that was away may have older rows than the list that its node was told.
         let was_removed =
             |node: NodeId| state.was_removed(node) || self.knowledge.was_removed(node);
@@ -279,7 +278,7 @@ impl Brain {
             if let Some(line) = self.around.known.meta.pass(elapsed) {
                 self.around.log.write(Level::Warning, &line);
             }
-            let state = self.state();
+            let state = self.around.replicas.meta_state();
             let pending = Arc::clone(&self.around.pending);
             let mut draw = || pending.add(Waiting::Brain);
             self.leading.tick(&state, elapsed, now, &mut draw);
@@ -294,7 +293,8 @@ impl Brain {
             || self.is_news && since_report >= REPORT_AGAIN
             || self.reporter.is_holding() && since_report >= HOLDING_AGAIN;
         // A cluster that has not begun knows nobody; its first node is about to begin it.
-        let is_begun = !self.leading.is_leading() || self.state().cluster.is_some();
+        let is_begun =
+            !self.leading.is_leading() || self.around.replicas.meta_state().cluster.is_some();
         if is_due && is_begun && !self.is_reporting {
             self.reported = Some(now.monotonic);
             self.is_news = false;
@@ -369,7 +369,7 @@ impl Brain {
 
     fn hear(&mut self, report: &Report, back: CallBack, now: Now) {
         let id = self.id(back);
-        let state = self.state();
+        let state = self.around.replicas.meta_state();
         let pending = Arc::clone(&self.around.pending);
         let mut draw = || pending.add(Waiting::Brain);
         self.leading.report(id, report, (&state, now), &mut draw);
@@ -473,11 +473,6 @@ impl Brain {
             // One that has answered has said who it is, and has a link under its number.
             self.seeds.retain(|seed| !is_whole && !seed.is_up());
         }
-    }
-
-    fn state(&self) -> Arc<State> {
-        let view = self.around.replicas.view(META);
-        view.and_then(|view| view.meta()).unwrap_or_default()
     }
 }
 

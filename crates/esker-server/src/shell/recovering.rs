@@ -227,8 +227,7 @@ fn settle(stages: &Stages, found: &Found, accepted: Option<u64>) -> Result<MetaF
         let kept = kept.keep_fact(epoch::FACT, &epoch.encode());
         kept.map_err(|error| error.to_string())?;
     }
-    let view = stages.replicas.view(META);
-    let state = view.and_then(|view| view.meta()).unwrap_or_default();
+    let state = stages.replicas.meta_state();
     Ok(MetaFound {
         cluster: stages.identity.cluster,
         node,

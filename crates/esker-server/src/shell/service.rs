@@ -21,7 +21,6 @@ use crate::meta::directive::TableFacts;
 use crate::meta::ids::META;
 use crate::meta::leaderless::{Seen, partitions};
 use crate::meta::report::Report;
-use crate::meta::state::State;
 use crate::node::Replicas;
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker, ForwardedKeys, ForwardedMeta};
 use crate::peer::format::{ANSWER_BYTES_MAX, Speaker};
@@ -113,19 +112,19 @@ impl NodeService {
     /// The answer while nobody is known to lead the meta service.
     fn without_leader(&self, call: &MetaCall) -> MetaAnswer {
         // Clients ask the other addresses of the meta service then, one after the other.
-        self.seen_partitions(&self.meta_state(), call)
+        self.seen_partitions(call)
             .unwrap_or_else(|| admin::refused(call, ErrorCode::ForwardToOthers))
     }
 
     /// Where the partitions of a table are, if that is asked, as this node sees it by itself: no
     /// sooner than a leader had the time to be elected, who knows better.
-    fn seen_partitions(&self, state: &State, call: &MetaCall) -> Option<MetaAnswer> {
+    fn seen_partitions(&self, call: &MetaCall) -> Option<MetaAnswer> {
         let MetaCall::QueryConfig(request) = call else {
             return None;
         };
         let is_away = self.known.meta.is_away();
-        let told = is_away.then(|| partitions(state, self, request)).flatten();
-        told.map(MetaAnswer::QueryConfig)
+        let told = is_away.then(|| partitions(&self.replicas.meta_state(), self, request));
+        told.flatten().map(MetaAnswer::QueryConfig)
     }
 
     fn some_meta(&self) -> Option<NodeId> {
@@ -140,11 +139,6 @@ impl NodeService {
             .iter()
             .filter(|row| row.1.addresses.meta.is_some() && self.links.is_up(row.0.0));
         metas.map(|row| *row.0).collect()
-    }
-
-    fn meta_state(&self) -> Arc<State> {
-        let view = self.replicas.view(META);
-        view.and_then(|view| view.meta()).unwrap_or_default()
     }
 
     fn tables(&self) -> Vec<TableDescription> {
@@ -233,7 +227,7 @@ impl PeerService for NodeService {
                 let back: CallBack = Box::new(move |told| {
                     let seen = match (&told, again.upgrade()) {
                         (MetaTold::NotLeader(None), Some(service)) => {
-                            service.seen_partitions(&service.meta_state(), &asked)
+                            service.seen_partitions(&asked)
                         }
                         _ => None,
                     };
