@@ -288,7 +288,7 @@ impl Consensus {
         }
         let stamp = Stamp {
             unix_us: now.unix_us,
-            default_ttl_s: self.replicas.table_of(group).default_ttl_s,
+            default_ttl_s: self.replicas.default_ttl_s(group),
             cluster: self.cluster,
         };
         for payload in payloads(writes, stamp) {

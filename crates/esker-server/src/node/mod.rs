@@ -49,7 +49,7 @@ pub use image_page::{PageAnswer, PageRequest, Wish};
 pub use images::{Fetch, Images, Progress};
 pub use logging::Logging;
 pub use opening::{NodeOptions, open};
-pub use replicas::{Replicas, TableFacts};
+pub use replicas::Replicas;
 pub use request::{Answer, Now, Reply, RequestId};
 pub use stages::{Found, Outcome, Stages};
 pub use traffic::{Traffic, TrafficCounts};

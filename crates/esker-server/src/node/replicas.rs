@@ -15,20 +15,14 @@ use crate::node::stall;
 use crate::node::view::View;
 use crate::partition::mark::ReplicaMark;
 
-/// What a node must know of a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TableFacts {
-    /// Seconds that a value lives of which the client says nothing; 0 for ever.
-    pub default_ttl_s: u32,
-}
-
-/// The replicas of a node by their groups, and the tables that they are of.
+/// The replicas of a node by their groups, and what they must know of their tables.
 ///
 /// Any thread may call anything; no lock is held over anything but a look or a change.
 #[derive(Default)]
 pub struct Replicas {
     views: RwLock<BTreeMap<GroupId, Arc<View>>>,
-    tables: RwLock<BTreeMap<u32, TableFacts>>,
+    /// Seconds that a value lives, by the number of its table.
+    default_ttls: RwLock<BTreeMap<u32, u32>>,
     /// Who has more in files since somebody last asked, and up to which entry.
     flushed: Mutex<BTreeMap<Member, u64>>,
     /// Whose leases were used since somebody last asked.
@@ -104,16 +98,19 @@ impl Replicas {
         }
     }
 
-    /// Says what is to be known of a table from now on.
-    pub fn set_table(&self, table: u32, facts: TableFacts) {
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        tables.insert(table, facts);
+    /// Says how many seconds a value of a table lives from now on of which the client says nothing;
+    /// 0 for ever.
+    pub fn set_default_ttl(&self, table: u32, seconds: u32) {
+        let ttls = self.default_ttls.write();
+        let mut ttls = ttls.unwrap_or_else(PoisonError::into_inner);
+        ttls.insert(table, seconds);
     }
 
-    /// What is known of the table of a group.
-    pub fn table_of(&self, group: GroupId) -> TableFacts {
-        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
-        let found = tables.get(&partition_of(group).0);
+    /// The same of the table of a group.
+    pub fn default_ttl_s(&self, group: GroupId) -> u32 {
+        let ttls = self.default_ttls.read();
+        let ttls = ttls.unwrap_or_else(PoisonError::into_inner);
+        let found = ttls.get(&partition_of(group).0);
         found.copied().unwrap_or_default()
     }
 

@@ -14,7 +14,7 @@ use crate::meta::ids::{META, PartitionId, ReplicaName};
 use crate::meta::live::{REMOVED, REMOVED_FACT};
 use crate::meta::report::Report;
 use crate::node::turn::Cleared;
-use crate::node::{Ask, NodeEvent, Now, Reply, RequestId, TableFacts as FactsOfTable};
+use crate::node::{Ask, NodeEvent, Now, Reply, RequestId};
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
 use crate::peer::link::Link;
 use crate::reconcile::{
@@ -445,9 +445,8 @@ impl Brain {
 
     fn use_knowledge(&mut self) {
         for (table, facts) in &self.knowledge.tables {
-            let default_ttl_s = facts.default_ttl_s;
-            let facts = FactsOfTable { default_ttl_s };
-            self.around.replicas.set_table(table.0, facts);
+            let replicas = &self.around.replicas;
+            replicas.set_default_ttl(table.0, facts.default_ttl_s);
         }
         self.use_addresses();
         self.around.known.set(self.knowledge.clone());

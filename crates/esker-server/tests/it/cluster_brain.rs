@@ -17,9 +17,7 @@ use esker_server::meta::report::Report;
 use esker_server::meta::rows::Addresses;
 use esker_server::meta::state::State;
 use esker_server::node::turn::Cleared;
-use esker_server::node::{
-    Ask, Create, Found, NodeEvent, Now, Reply, RequestId, Stages, TableFacts,
-};
+use esker_server::node::{Ask, Create, Found, NodeEvent, Now, Reply, RequestId, Stages};
 use esker_server::reconcile::knowledge::FACTS;
 use esker_server::reconcile::{
     Action, CallId, Home, Knowledge, Leading, Out, Reporter, Space, Told, actions,
@@ -192,10 +190,8 @@ impl Brain {
 
     fn use_knowledge(&self, stages: &Stages) {
         for (table, facts) in &self.knowledge.tables {
-            let default_ttl_s = facts.default_ttl_s;
-            stages
-                .replicas
-                .set_table(table.0, TableFacts { default_ttl_s });
+            let replicas = &stages.replicas;
+            replicas.set_default_ttl(table.0, facts.default_ttl_s);
         }
     }
 
