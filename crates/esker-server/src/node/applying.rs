@@ -24,8 +24,8 @@ use crate::node::switch::{State, Switch, Switches};
 use crate::node::view::{Alarm, View};
 use crate::partition::ended::keyspace_options;
 use crate::partition::mark::ReplicaMark;
-use crate::partition::place::Place;
 use crate::partition::replica::{Brought, NotApplied, Replica};
+use crate::partition::signature::Signature;
 
 /// What came of applying.
 #[derive(Debug, Default)]
@@ -269,7 +269,7 @@ impl Applying {
 
     fn view(&self, member: Member, keyspace: &Keyspace, mark: &ReplicaMark) -> View {
         let (table, partition) = partition_of(member.group);
-        let place = Place {
+        let signature = Signature {
             app_id: i32::try_from(table).unwrap_or(i32::MAX),
             partition_index: i32::try_from(partition).unwrap_or(i32::MAX),
             server: self.voice.server.clone(),
@@ -280,7 +280,7 @@ impl Applying {
             scan_life(&self.voice, keyspace.name()),
         );
         let alarm = Arc::clone(&self.unreadable);
-        View::new(member, keyspace.clone(), place, since, alarm)
+        View::new(member, keyspace.clone(), signature, since, alarm)
     }
 
     /// The images that are offered here, and those that have arrived.
@@ -360,7 +360,7 @@ impl Applying {
                     }
                     let replies = &mut self.out.replies;
                     self.out.times.push((replies.len(), entry.times));
-                    answer(&machine.view.place, entry, brought, replies);
+                    answer(&machine.view.signature, entry, brought, replies);
                 }
                 Err(NotApplied::Later(error)) => {
                     if let Some(words) = stall::words(&error) {
@@ -471,11 +471,16 @@ fn is_ended(switch: &Switch) -> bool {
 }
 
 // Tells those who asked for an entry what it brought.
-fn answer(place: &Place, entry: Entry, brought: Brought, replies: &mut Vec<(RequestId, Reply)>) {
+fn answer(
+    signature: &Signature,
+    entry: Entry,
+    brought: Brought,
+    replies: &mut Vec<(RequestId, Reply)>,
+) {
     let index = entry.committed.index;
     match brought {
         Brought::Keys(answers) => {
-            let signed = answers.into_iter().map(|it| place.sign(it, index));
+            let signed = answers.into_iter().map(|it| signature.sign(it, index));
             let done = signed.map(|it| Reply::Done(Answer::Key(it)));
             replies.extend(entry.requests.into_iter().zip(done));
         }

@@ -15,10 +15,10 @@ use crate::node::compaction::Compaction;
 use crate::node::lease::LeaseCell;
 use crate::node::limits::GROUP_WAITING_BYTES_MAX;
 use crate::node::traffic::Traffic;
-use crate::partition::place::Place;
 use crate::partition::reads::Reads;
 use crate::partition::rows::Moment;
 use crate::partition::scans::Scans;
+use crate::partition::signature::Signature;
 use crate::throttle::PartitionThrottle;
 
 /// Microseconds of a second.
@@ -48,7 +48,7 @@ pub struct View {
     /// Its rows.
     pub keyspace: Keyspace,
     /// What its answers say of where they come from.
-    pub place: Place,
+    pub signature: Signature,
     scans: Scans,
     standing: Mutex<Standing>,
     meta: Mutex<Option<Arc<State>>>,
@@ -78,14 +78,14 @@ impl View {
     pub fn new(
         member: Member,
         keyspace: Keyspace,
-        place: Place,
+        signature: Signature,
         (applied, clock_us, life): (u64, u64, u64),
         alarm: Alarm,
     ) -> View {
         View {
             member,
             keyspace,
-            place,
+            signature,
             scans: Scans::new(life, None),
             standing: Mutex::default(),
             meta: Mutex::default(),
@@ -157,7 +157,7 @@ impl View {
                 return Err(Error::invalid("a call that writes is not served as a read"));
             }
         };
-        Ok(self.place.sign(answer, self.applied()))
+        Ok(self.signature.sign(answer, self.applied()))
     }
 
     /// Who leads, and where, as far as it knows.

@@ -10,7 +10,7 @@
 //!
 //! Not here: who leads, the raft log, connections.
 
-pub mod place;
+pub mod signature;
 pub mod command;
 pub mod overlay;
 pub mod machine;

@@ -15,37 +15,42 @@ const DELAYED_MAX: usize = 1 << 14;
 #[derive(Clone)]
 pub(crate) struct Delays {
     handle: Handle,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 /// Room for one of them.
-pub(crate) struct Place(OwnedSemaphorePermit);
+pub(crate) struct Permit(OwnedSemaphorePermit);
 
 impl Delays {
     /// None yet; what comes of them is done by a thread of that runtime.
     pub(crate) fn new(handle: &Handle) -> Delays {
         Delays {
             handle: handle.clone(),
-            places: Arc::new(Semaphore::new(DELAYED_MAX)),
+            permits: Arc::new(Semaphore::new(DELAYED_MAX)),
         }
     }
 
     /// Room for one, unless as many wait as may.
-    pub(crate) fn place(&self) -> Option<Place> {
-        let place = Arc::clone(&self.places).try_acquire_owned();
-        place.ok().map(Place)
+    pub(crate) fn permit(&self) -> Option<Permit> {
+        let permit = Arc::clone(&self.permits).try_acquire_owned();
+        permit.ok().map(Permit)
     }
 
     /// How many wait.
     pub(crate) fn count(&self) -> usize {
-        DELAYED_MAX - self.places.available_permits()
+        DELAYED_MAX - self.permits.available_permits()
     }
 
     /// Does something after so long.
-    pub(crate) fn after(&self, place: Place, wait: Duration, then: impl FnOnce() + Send + 'static) {
+    pub(crate) fn after(
+        &self,
+        permit: Permit,
+        wait: Duration,
+        then: impl FnOnce() + Send + 'static,
+    ) {
         self.handle.spawn(async move {
             sleep(wait).await;
-            drop(place.0);
+            drop(permit.0);
             then();
         });
     }

@@ -126,7 +126,7 @@ impl NodeService {
         match verdict {
             Verdict::Now => {}
             Verdict::Later(wait) => {
-                let Some(place) = self.delays.place() else {
+                let Some(permit) = self.delays.permit() else {
                     traffic.reject();
                     return reply.refuse(ErrorCode::Busy);
                 };
@@ -136,7 +136,7 @@ impl NodeService {
                     waited: Some(wait),
                     ..passage
                 };
-                self.delays.after(place, wait, move || {
+                self.delays.after(permit, wait, move || {
                     // A node that has ended answers nobody.
                     if let Some(service) = again.upgrade() {
                         service.pass(call, reply, passage);
@@ -145,10 +145,10 @@ impl NodeService {
             }
             Verdict::Rejected(wait) => {
                 traffic.reject();
-                match self.delays.place().filter(|_| !wait.is_zero()) {
-                    Some(place) => {
+                match self.delays.permit().filter(|_| !wait.is_zero()) {
+                    Some(permit) => {
                         let refuse = move || reply.refuse(ErrorCode::Busy);
-                        self.delays.after(place, wait, refuse);
+                        self.delays.after(permit, wait, refuse);
                     }
                     None => reply.refuse(ErrorCode::Busy),
                 }

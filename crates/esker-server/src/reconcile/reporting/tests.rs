@@ -8,7 +8,7 @@ use esker_raft::{Configuration, NodeId};
 
 use super::*;
 use crate::node::Alarm;
-use crate::partition::place::Place;
+use crate::partition::signature::Signature;
 
 fn member(group: u64, replica: u64) -> Member {
     Member {
@@ -53,7 +53,7 @@ fn node() -> (Db, Replicas, BTreeMap<GroupId, Status>) {
         let view = View::new(
             member(group, 1),
             keyspace,
-            Place::default(),
+            Signature::default(),
             (40, 0, 1),
             Alarm::default(),
         );

@@ -5,7 +5,7 @@ use esker::{Db, KeyspaceOptions};
 use esker_raft::{Member, ReplicaId};
 
 use crate::node::Alarm;
-use crate::partition::place::Place;
+use crate::partition::signature::Signature;
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn views(db: &Db) -> Vec<Arc<View>> {
         Arc::new(View::new(
             member,
             keyspace,
-            Place::default(),
+            Signature::default(),
             (1, 0, 1),
             Alarm::default(),
         ))

@@ -4,7 +4,7 @@ use esker_rpc::message::data::KeyAnswer;
 
 /// A partition, and the server that has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Signature {
     /// Number of the table.
     pub app_id: i32,
     /// Number of the partition in it.
@@ -13,7 +13,7 @@ pub struct Place {
     pub server: String,
 }
 
-impl Place {
+impl Signature {
     /// The same answer, saying that it comes from here; a write's decree is the index of its entry.
     pub fn sign(&self, mut answer: KeyAnswer, index: u64) -> KeyAnswer {
         macro_rules! sign {
