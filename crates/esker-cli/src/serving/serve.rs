@@ -13,7 +13,6 @@ use esker_server::shell::config::Config;
 use esker_server::shell::{Node, StartError};
 use serde_json::{Map, json};
 use signal_hook::consts::SIGXFSZ;
-use tokio::time::interval;
 
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
@@ -25,9 +24,6 @@ use crate::serving::recover_meta::{Acceptance, recover};
 
 /// How long a node may take until it serves before it says so: a vote takes two seconds at most.
 const SERVING_MAX: Duration = Duration::from_secs(10);
-
-/// How often the flag that Ctrl-C raises is looked at.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Threads of the engine behind the stages.
 const BACKGROUND_THREADS: usize = 2;
@@ -111,6 +107,8 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
         return recover(&env, settings, shared.json, accepted);
     }
     let log = LogLines::new(|level, line| remark!("{} {level:5} {line}", millis(unix_ms())));
+    // Before clients come, who may take all descriptors that there are.
+    let listener = interrupt.listen()?;
     let started = Node::start(&env, settings, (draw(), log));
     let node = started.map_err(|StartError(why)| Failure::failed(why))?;
     let is_serving = match node.wait_until_serving(SERVING_MAX) {
@@ -134,18 +132,15 @@ pub fn serve(shared: &GlobalFlags, args: &Serve) -> Outcome {
         false => out.line(invitation::words(&node.place(), &dir, node.has_tables()))?,
     }
     out.finish()?;
-    let asked = async {
-        let mut looks = interval(LOOK);
-        while !interrupt.is_raised() {
-            looks.tick().await;
-        }
-    };
-    let fault = node.wait(asked);
+    let mut raised = Ok(());
+    let fault = node.wait(async { raised = listener.raised().await });
     let stopped = node.stop();
-    match fault {
-        Some(why) => Err(Failure::failed(why)),
-        None => stopped.map_err(Failure::failed),
+    if let Some(why) = fault {
+        return Err(Failure::failed(why));
     }
+    // Nobody could stop a node that hears no signal: it has ended at once.
+    raised.map_err(|error| Failure::system("cannot watch for Ctrl-C", &error))?;
+    stopped.map_err(Failure::failed)
 }
 
 /// A file that must not grow any more (`ulimit -f`) is an error of the disk, and not the end of the
