@@ -19,7 +19,7 @@ use crate::remote::placing::{self, address};
 use crate::remote::refusal::{change_failure, is_nonsense};
 
 /// Replicas of a table where the cluster has as many nodes: one of three may go away.
-const REPLICAS: usize = 3;
+const REPLICAS: i32 = 3;
 
 /// What a new table is like.
 #[derive(Debug, Args)]
@@ -151,8 +151,8 @@ fn replica_count(link: &Link, asked: Option<i32>) -> Outcome<i32> {
     let nodes = link.wait("cannot list the nodes", call.nodes(NodeStatus::NS_INVALID))?;
     let nodes: BTreeSet<String> = nodes.iter().map(|one| address(one.node)).collect();
     match asked {
-        None if nodes.len() < REPLICAS => Ok(1),
-        None => Ok(3),
+        None if i32::try_from(nodes.len()).is_ok_and(|count| count < REPLICAS) => Ok(1),
+        None => Ok(REPLICAS),
         Some(count)
             if usize::try_from(count).is_ok_and(|count| (1..=nodes.len()).contains(&count)) =>
         {
