@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 
 use esker::ErrorKind;
 use esker::internals::env::bundle::Env;
+use esker_server::node::opening::LOCK;
 
 use crate::fail::{Failure, Outcome};
 use crate::serving::pause::pause;
 use crate::serving::roster::{Roster, Row};
-
-/// The lock of a node's directory, which names who holds it.
-const LOCK: &str = "LOCK";
 
 /// How long a process may take from its start until its words are to be seen.
 const BEGINNING_MAX: Duration = Duration::from_secs(5);

@@ -121,7 +121,7 @@ impl Roster {
 
     /// Whether the node has been given its number in the cluster.
     pub fn has_number(&self, number: u64) -> bool {
-        self.dir_of(number).join("NODE").exists()
+        self.dir_of(number).join(identity::FILE).exists()
     }
 
     /// What the cluster calls it; `None` also where the file that says it cannot be read.

@@ -27,10 +27,10 @@ use esker_raft::NodeId;
 use crate::node::limits::LINEAGE;
 
 /// Name of the file.
-const NAME: &str = "NODE";
+pub const FILE: &str = "NODE";
 
 /// Name of one that is being written.
-const NAME_ASIDE: &str = "NODE.new";
+const FILE_ASIDE: &str = "NODE.new";
 
 const MAGIC: [u8; 8] = *b"ESKRNODE";
 
@@ -64,7 +64,7 @@ pub struct Identity {
 /// Errors: `Corruption` of a file that is damaged, or is missing where a node's files lie;
 /// `Unsupported` of another version; those of files.
 pub fn read(env: &Env, dir: &Path) -> Result<Option<Identity>> {
-    let path = dir.join(NAME);
+    let path = dir.join(FILE);
     if !env.fs.exists(&path)? {
         let lost = ["db", "raft"].map(|name| dir.join(name));
         for part in lost {
@@ -154,12 +154,12 @@ pub fn settle(env: &Env, dir: &Path, identity: Identity) -> Result<Identity> {
 }
 
 fn write(env: &Env, dir: &Path, identity: Identity) -> Result<()> {
-    let aside: PathBuf = dir.join(NAME_ASIDE);
+    let aside: PathBuf = dir.join(FILE_ASIDE);
     let mut file = env.fs.create(&aside)?;
     file.append(&encode(identity))?;
     file.sync()?;
     drop(file);
-    env.fs.rename(&aside, &dir.join(NAME))?;
+    env.fs.rename(&aside, &dir.join(FILE))?;
     env.fs.sync_dir(dir)
 }
 

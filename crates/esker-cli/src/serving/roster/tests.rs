@@ -11,7 +11,7 @@ fn the_last_words_of_a_node_say_whether_it_has_left() {
     };
     assert_eq!(roster.last_words_of(2), "it said nothing");
     std::fs::create_dir(roster.dir_of(2)).unwrap();
-    std::fs::write(roster.dir_of(2).join("NODE"), "its number").unwrap();
+    std::fs::write(roster.dir_of(2).join(identity::FILE), "its number").unwrap();
     let log = |lines: &str| std::fs::write(roster.log_of(2), lines).unwrap();
     log(&format!(
         "12:00 note  it serves\nesker: node 2 {REMOVED}\n\n"
