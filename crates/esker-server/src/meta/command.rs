@@ -5,21 +5,27 @@
 //! [`Command`] as `codec.rs` writes it. Time and whatever only the leader knows are in it, so that
 //! every replica comes to the same state. A new deed, or a new field, raises the number of the
 //! layout: whoever does not know it must stop.
+//!
+//! A node that asks for a number sends the number of that layout (u8, 1), then [`NewNode`], and is
+//! answered by [`Registered`] alone: the cluster (u64) and its own number (u64).
 
 use std::collections::BTreeMap;
 
 use esker_raft::codec::{DecodeError, Reader};
 use esker_raft::{GroupId, NodeId, ReplicaId};
 
-use crate::meta::codec::{choices, decode, encode, fields};
+use crate::meta::codec::{Field, choices, decode, encode, fields};
 use crate::meta::epoch::Epoch;
 use crate::meta::ids::{ClusterId, TableId};
-use crate::meta::limits::COMMAND_BYTES_MAX;
+use crate::meta::limits::{COMMAND_BYTES_MAX, NEW_NODE_BYTES_MAX};
 use crate::meta::rows::{Addresses, Level};
 
 /// The newest layout: 2 has the deed by which a node leaves, 3 those of recovery, 4 that of meta's
 /// own, 5 that by which a table is made anew.
 pub const VERSION: u8 = 5;
+
+/// Layout of a node that asks for a number.
+const NEW_NODE_VERSION: u8 = 1;
 
 fields! {
     /// A change, and when it was proposed.
@@ -40,6 +46,16 @@ fields! {
         pub addresses: Addresses,
         /// The host or the rack that it shares with others; empty for none.
         pub label: String,
+    }
+}
+
+fields! {
+    /// What a node is answered that asked for a number.
+    pub struct Registered {
+        /// The cluster that it is of from now on.
+        pub cluster: ClusterId,
+        /// Its number there.
+        pub node: NodeId,
     }
 }
 
@@ -192,6 +208,35 @@ fields! {
         pub base: ReplicaId,
         /// Where that is.
         pub node: NodeId,
+    }
+}
+
+impl NewNode {
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        encode(NEW_NODE_VERSION, self)
+    }
+
+    /// The node that `bytes` are.
+    pub fn decode(bytes: &[u8]) -> Result<NewNode, DecodeError> {
+        decode(NEW_NODE_VERSION, bytes, NEW_NODE_BYTES_MAX)
+    }
+}
+
+impl Registered {
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.put(&mut out);
+        out
+    }
+
+    /// The answer that `bytes` are.
+    pub fn decode(bytes: &[u8]) -> Result<Registered, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        let told = Registered::take(&mut reader)?;
+        reader.end()?;
+        Ok(told)
     }
 }
 

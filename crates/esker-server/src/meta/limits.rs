@@ -24,6 +24,9 @@ pub const NODES_MAX: usize = 1024;
 /// Bytes of a command: what one entry of the raft log may have.
 pub const COMMAND_BYTES_MAX: usize = 1 << 20;
 
+/// Bytes of what a node says of itself that has no number yet: a label, and what is short.
+pub const NEW_NODE_BYTES_MAX: usize = 4096;
+
 /// Bytes of a report: what nodes ask one another has room for it, and it for about 25 000 replicas
 /// of which a third lead.
 pub const REPORT_BYTES_MAX: usize = (2 << 20) - 1024;

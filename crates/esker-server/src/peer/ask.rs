@@ -4,8 +4,8 @@
 //!
 //! | byte | what | then |
 //! |---|---|---|
-//! | 1 | report of a node to the leader of meta | as `meta` has it |
-//! | 2 | a node without a number asks for one | as `meta` has it |
+//! | 1 | report of a node to the leader of meta | as `meta/report.rs` has it |
+//! | 2 | a node without a number asks for one | as `meta/command.rs` has it |
 //! | 3 | a client's call on keys, forwarded | where it goes, and the call |
 //! | 4 | a client's call about tables, forwarded | the call |
 //! | 5 | a page of an image | as `node` has it |

@@ -11,8 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
 use crate::log_lines::{Level, LogLines, Seldom};
-use crate::meta::codec;
-use crate::meta::command::{Deed, NewNode};
+use crate::meta::command::{Deed, NewNode, Registered};
 use crate::meta::ids::ClusterId;
 use crate::meta::rows::Addresses;
 use crate::node::identity;
@@ -20,7 +19,6 @@ use crate::peer::ask::{Answer, Ask, Asker};
 use crate::peer::format::Speaker;
 use crate::peer::link::{Link, LinkOpening, LinkSettings};
 use crate::peer::registry::Registry;
-use crate::shell::service::NEW_NODE_VERSION;
 use crate::shell::settings::Settings;
 
 /// How long a new node asks the cluster that it joins.
@@ -80,7 +78,7 @@ async fn register(
         addresses: addresses.clone(),
         label: settings.label.clone(),
     };
-    let ask = Ask::Register(codec::encode(NEW_NODE_VERSION, &node)).encode();
+    let ask = Ask::Register(node.encode()).encode();
     let deadline = Instant::now() + JOINING_MAX;
     let mut last = String::new();
     let tries = Seldom::default();
@@ -107,15 +105,9 @@ async fn register(
 }
 
 fn numbers(bytes: &[u8]) -> Result<(u64, NodeId), String> {
-    let halves = bytes.split_first_chunk::<8>();
-    let numbers = halves.and_then(|(cluster, node)| {
-        let node: [u8; 8] = node.try_into().ok()?;
-        Some((
-            u64::from_le_bytes(*cluster),
-            NodeId(u64::from_le_bytes(node)),
-        ))
-    });
-    numbers.ok_or_else(|| "the cluster's answer makes no sense".to_owned())
+    let told = Registered::decode(bytes);
+    let told = told.map_err(|_| "the cluster's answer makes no sense".to_owned())?;
+    Ok((told.cluster.0, told.node))
 }
 
 /// Asks one node; what the link has said last of why it does not stand is beside the answer.

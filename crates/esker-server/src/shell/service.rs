@@ -15,10 +15,9 @@ use tokio::time::Instant;
 
 use crate::front::{Caller, KeysCall, Page, Service};
 use crate::meta::admin;
-use crate::meta::codec;
-use crate::meta::command::NewNode;
+use crate::meta::command::{NewNode, Registered};
 use crate::meta::directive::TableFacts;
-use crate::meta::ids::META;
+use crate::meta::ids::{ClusterId, META};
 use crate::meta::leaderless::{Seen, partitions};
 use crate::meta::report::Report;
 use crate::node::Replicas;
@@ -46,12 +45,6 @@ const REPORT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Nodes that one without a replica of meta asks for a client, at most.
 const META_TRIES_MAX: usize = 16;
-
-/// Layout of the bytes of [`NewNode`] between nodes.
-pub(crate) const NEW_NODE_VERSION: u8 = 1;
-
-/// Most bytes of them.
-const NEW_NODE_BYTES_MAX: usize = 4096;
 
 /// A node, behind all of its doors. Any thread may call; nothing waits, but for a read of one row
 /// that a lease has cleared, while such reads are quick.
@@ -263,17 +256,15 @@ impl NodeService {
     }
 
     fn register(&self, from: Speaker, bytes: &[u8], asker: Asker) {
-        let decoded: Result<NewNode, _> =
-            codec::decode(NEW_NODE_VERSION, bytes, NEW_NODE_BYTES_MAX);
-        let Ok(node) = decoded else {
+        let Ok(node) = NewNode::decode(bytes) else {
             return asker.tell(Answer::refused(ErrorCode::InvalidData));
         };
-        let (cluster, links, bytes) = (self.cluster, Arc::clone(&self.links), bytes.to_vec());
+        let (links, bytes) = (Arc::clone(&self.links), bytes.to_vec());
+        let cluster = ClusterId(self.cluster);
         let may_forward = from.node == 0;
         let back: CallBack = Box::new(move |told| match told {
             MetaTold::Node(node) => {
-                let numbers = [cluster.to_le_bytes(), node.0.to_le_bytes()];
-                asker.tell(Answer::Done(numbers.concat()));
+                asker.tell(Answer::Done(Registered { cluster, node }.encode()));
             }
             // It knows nobody but this node, and cannot ask that one.
             MetaTold::NotLeader(Some(node)) if may_forward => {

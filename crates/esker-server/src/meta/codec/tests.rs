@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use esker_raft::ChangeStep;
 
-use crate::meta::command::{Command, Deed, EnvChange, Recover, Wish};
+use crate::meta::command::{Command, Deed, EnvChange, NewNode, Recover, Registered, Wish};
 use crate::meta::directive::{
     Directive, KnownNode, TableFacts, decode_directives, encode_directives,
 };
@@ -251,6 +251,11 @@ fn some_directives() -> Vec<Directive> {
     ]
 }
 
+fn registered() -> Registered {
+    let (cluster, node) = (ClusterId(5), NodeId(7));
+    Registered { cluster, node }
+}
+
 /// Every beginning of the bytes is refused, and so is more; a changed byte is refused, or the value
 /// is another one that is written as it was read.
 fn holds<T: PartialEq + Debug>(
@@ -289,6 +294,8 @@ fn what_travels_is_read_as_it_was_written_or_refused() {
         holds(&outcome, Outcome::encode, Outcome::decode);
     }
     holds(&some_report(), Report::encode, Report::decode);
+    holds(&new_node(3, "rack"), NewNode::encode, NewNode::decode);
+    holds(&registered(), Registered::encode, Registered::decode);
     let directives = some_directives();
     holds(&directives, |all| encode_directives(all), decode_directives);
     let directives = [some_directives(), newer_directives()].concat();
@@ -446,5 +453,15 @@ fn bytes_are_what_they_were() {
     assert_eq!(
         hex(&encode_directives(&[Directive::Free { asked, held }])),
         "0301000000080200000000000000010000000100000000000000"
+    );
+    assert_eq!(
+        hex(&new_node(3, "rack").encode()),
+        "018703000000000000".to_owned()
+            + "047f000001d38401047f000002d384047f000003d384"
+            + "040000007261636b"
+    );
+    assert_eq!(
+        hex(&registered().encode()),
+        "05000000000000000700000000000000"
     );
 }
