@@ -128,15 +128,15 @@ impl Kind {
     ];
 
     /// Every kind.
-    const EACH: [Kind; 7] = [
-        Kind::Hello,
-        Kind::Welcome,
-        Kind::Refusal,
-        Kind::Raft,
-        Kind::Ask,
-        Kind::Answer,
-        Kind::Alive,
-    ];
+    const EACH: [Kind; Kind::ALL.len()] = {
+        let mut each = [Kind::Alive; Kind::ALL.len()];
+        let mut place = 0;
+        while place < each.len() {
+            each[place] = Kind::ALL[place].0;
+            place += 1;
+        }
+        each
+    };
 
     fn row(self) -> (Kind, u8, usize) {
         let found = Kind::ALL.into_iter().find(|row| row.0 == self);
