@@ -1,15 +1,13 @@
-//! Every call on keys, through the client.
+//! Every call on keys, through the client: of the double here, and of a node in `esker-server`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
-use esker_rpc::client::{CallSettings, ClientError, MultiGet};
+use esker_rpc::client::{ClientError, MultiGet};
 use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::Status;
 use esker_rpc::message::data::{
-    CasCheckType, CheckAndMutateRequest, CheckAndSetRequest, FilterType, KeyCall, Mutate,
-    MutateOperation,
+    CasCheckType, CheckAndMutateRequest, CheckAndSetRequest, FilterType, Mutate, MutateOperation,
 };
 
 use crate::fixture::{Fixture, UNIX_S, run};
@@ -53,10 +51,10 @@ fn a_value_ends_when_it_was_told_to() {
         let table = fixture.table().await;
         table.set(b"hk", b"sk", b"value", 10).await.unwrap();
         assert_eq!(table.ttl(b"hk", b"sk").await, Ok(Some(Some(10))));
-        fixture.cluster.pass(9);
+        fixture.pass(9);
         assert_eq!(table.ttl(b"hk", b"sk").await, Ok(Some(Some(1))));
         assert_eq!(table.get(b"hk", b"sk").await, Ok(Some(b"value".to_vec())));
-        fixture.cluster.pass(1);
+        fixture.pass(1);
         assert_eq!(table.get(b"hk", b"sk").await, Ok(None));
         assert_eq!(table.ttl(b"hk", b"sk").await, Ok(None));
         // Overwriting takes the old expiry away.
@@ -71,9 +69,7 @@ fn a_table_may_have_a_default_expiry() {
     run(async {
         let fixture = Fixture::patient().await;
         let table = fixture.table().await;
-        let admin = fixture.client().admin(fixture.settings.call.timeout);
-        let envs = BTreeMap::from([("default_ttl".to_owned(), "30".to_owned())]);
-        admin.set_envs("t", &envs).await.unwrap();
+        fixture.set_default_ttl(30).await;
         table.set(b"hk", b"a", b"1", 0).await.unwrap();
         table.set(b"hk", b"b", b"1", 5).await.unwrap();
         table.multi_set(b"hk", &[(b"c", b"1")], 0).await.unwrap();
@@ -87,7 +83,8 @@ fn a_table_may_have_a_default_expiry() {
 #[test]
 fn named_sort_keys_come_in_the_order_that_they_were_asked_for() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let rows: [(&[u8], &[u8]); 3] = [(b"a", b"1"), (b"b", b"22"), (b"c", b"333")];
         table.multi_set(b"hk", &rows, 0).await.unwrap();
         let mut request = MultiGet {
@@ -154,7 +151,8 @@ fn expected(rows: &BTreeMap<Vec<u8>, Vec<u8>>, request: &MultiGet) -> (Vec<Vec<u
 #[test]
 fn ranges_of_sort_keys_are_as_a_plain_reading_has_them() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let mut dice = Dice(3);
         let mut model = BTreeMap::new();
         for _ in 0..60 {
@@ -190,7 +188,8 @@ fn ranges_of_sort_keys_are_as_a_plain_reading_has_them() {
 #[test]
 fn a_range_looks_at_three_thousand_rows_at_most() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let keys: Vec<String> = (0..3001).map(|number| format!("{number:05}")).collect();
         let rows: Vec<(&[u8], &[u8])> =
             keys.iter().map(|key| (key.as_bytes(), &b"v"[..])).collect();
@@ -231,7 +230,8 @@ fn a_range_looks_at_three_thousand_rows_at_most() {
 #[test]
 fn many_values_of_a_hash_key_are_set_and_removed_together() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let rows: [(&[u8], &[u8]); 3] = [(b"", b"0"), (b"a", b"1"), (b"b", b"2")];
         table.multi_set(b"hk", &rows, 0).await.unwrap();
         assert_eq!(table.sort_key_count(b"hk").await, Ok(Some(3)));
@@ -250,7 +250,7 @@ fn expired_rows_are_not_counted() {
         let table = fixture.table().await;
         table.set(b"hk", b"a", b"1", 5).await.unwrap();
         table.set(b"hk", b"b", b"1", 0).await.unwrap();
-        fixture.cluster.pass(5);
+        fixture.pass(5);
         assert_eq!(table.sort_key_count(b"hk").await, Ok(Some(1)));
     });
 }
@@ -258,7 +258,8 @@ fn expired_rows_are_not_counted() {
 #[test]
 fn keys_of_all_partitions_are_read_together() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let keys: Vec<String> = (0..100).map(|number| format!("k{number}")).collect();
         for key in &keys {
             table
@@ -318,7 +319,7 @@ fn a_counter_keeps_sets_or_loses_its_expiry() {
         assert_eq!(table.ttl(b"hk", b"n").await, Ok(Some(None)));
         // One that has expired begins anew.
         table.set(b"hk", b"n", b"50", 3).await.unwrap();
-        fixture.cluster.pass(3);
+        fixture.pass(3);
         assert_eq!(table.incr(b"hk", b"n", 1, 0).await, Ok(1));
         assert_eq!(table.now().to_unix(), UNIX_S);
     });
@@ -327,7 +328,8 @@ fn a_counter_keeps_sets_or_loses_its_expiry() {
 #[test]
 fn a_value_is_set_if_another_passes_its_check() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let mut request = CheckAndSetRequest {
             hash_key: blob("hk"),
             check_sort_key: blob("check"),
@@ -363,7 +365,8 @@ fn a_value_is_set_if_another_passes_its_check() {
 #[test]
 fn several_changes_are_made_if_a_value_passes_its_check() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         table.set(b"hk", b"old", b"x", 0).await.unwrap();
         let put = Mutate {
             operation: MutateOperation::MO_PUT,
@@ -395,25 +398,6 @@ fn several_changes_are_made_if_a_value_passes_its_check() {
         assert_eq!(table.check_and_mutate(&request).await, invalid());
         request.mutate_list.clear();
         assert_eq!(table.check_and_mutate(&request).await, invalid());
-    });
-}
-
-#[test]
-fn keys_that_no_server_takes_are_not_sent() {
-    run(async {
-        let fixture = Fixture::patient().await;
-        let table = fixture.table().await;
-        let too_long = vec![b'x'; 65_535];
-        let is_senseless = |error| matches!(error, ClientError::Senseless(_));
-        assert!(is_senseless(table.get(&too_long, b"").await.unwrap_err()));
-        assert!(is_senseless(
-            table.set(&too_long, b"", b"", 0).await.unwrap_err()
-        ));
-        assert!(is_senseless(table.sort_key_count(b"").await.unwrap_err()));
-        assert!(is_senseless(
-            table.multi_set(b"", &[(b"a", b"b")], 0).await.unwrap_err()
-        ));
-        assert_eq!(data_calls(&fixture), 0);
     });
 }
 
@@ -465,62 +449,10 @@ fn thousands_of_calls_are_in_flight_together() {
 }
 
 #[test]
-fn the_double_has_seen_every_call_that_there_is() {
-    // What this file and `scans` do in many tests, once for each call.
+fn answers_have_a_bound_in_bytes_however_they_are_asked_for() {
     run(async {
         let fixture = Fixture::patient().await;
         let table = fixture.table().await;
-        table.set(b"hk", b"a", b"1", 0).await.unwrap();
-        table
-            .multi_set(b"hk", &[(b"b", b"1"), (b"c", b"1")], 0)
-            .await
-            .unwrap();
-        table.get(b"hk", b"a").await.unwrap();
-        table.ttl(b"hk", b"a").await.unwrap();
-        let named = MultiGet {
-            hash_key: blob("hk"),
-            ..MultiGet::default()
-        };
-        table.multi_get(&named).await.unwrap();
-        table.batch_get(&[(b"hk", b"a")]).await.unwrap();
-        table.sort_key_count(b"hk").await.unwrap();
-        table.incr(b"hk", b"a", 1, 0).await.unwrap();
-        let set = CheckAndSetRequest {
-            hash_key: blob("hk"),
-            ..CheckAndSetRequest::default()
-        };
-        table.check_and_set(&set).await.unwrap();
-        let mutate = CheckAndMutateRequest {
-            hash_key: blob("hk"),
-            mutate_list: vec![Mutate::default()],
-            ..CheckAndMutateRequest::default()
-        };
-        table.check_and_mutate(&mutate).await.unwrap();
-        let settings = esker_rpc::client::ScanSettings {
-            batch_size: 1,
-            ..Default::default()
-        };
-        let mut scanner = table.scan(b"hk", (b"", b""), &settings).unwrap();
-        for _ in 0..2 {
-            scanner.next().await.unwrap().unwrap();
-        }
-        drop(scanner);
-        table.remove(b"hk", b"a").await.unwrap();
-        table.multi_remove(b"hk", &[b"b"]).await.unwrap();
-        // The last one is told in the background.
-        while data_calls(&fixture) < KeyCall::ROWS.len() {
-            tokio::task::yield_now().await;
-        }
-    });
-}
-
-#[test]
-fn answers_have_a_bound_in_bytes_however_they_are_asked_for() {
-    run(async {
-        let table = Fixture::patient().await.table().await.with(CallSettings {
-            timeout: Duration::from_secs(120),
-            resends_writes: false,
-        });
         let value = vec![7; 1_000_000];
         table.set(b"hk", b"sk", &value, 0).await.unwrap();
         let request = MultiGet {
@@ -535,16 +467,6 @@ fn answers_have_a_bound_in_bytes_however_they_are_asked_for() {
         assert_eq!(too_much, Err(ClientError::Status(Status::INCOMPLETE)));
         assert_eq!(table.batch_get(&[key; 30]).await.unwrap().len(), 30);
     });
-}
-
-/// How many different calls on keys the double has seen.
-fn data_calls(fixture: &Fixture) -> usize {
-    let state = fixture.cluster.state();
-    let names = state
-        .seen
-        .keys()
-        .filter(|name| name.starts_with("RPC_RRDB"));
-    names.count()
 }
 
 /// Numbers that follow from a seed.

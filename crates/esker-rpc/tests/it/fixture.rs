@@ -90,6 +90,18 @@ impl Fixture {
     pub async fn table(&self) -> Table {
         self.client().table("t").await.unwrap()
     }
+
+    /// Moves the clock of the servers.
+    pub fn pass(&self, seconds: u64) {
+        self.cluster.pass(seconds);
+    }
+
+    /// From now on values of `t` live so long of which a write does not say how long.
+    pub async fn set_default_ttl(&self, seconds: u32) {
+        let envs = [("default_ttl".to_owned(), seconds.to_string())].into();
+        let admin = self.client().admin(self.settings.call.timeout);
+        admin.set_envs("t", &envs).await.unwrap();
+    }
 }
 
 /// A table as it would be created.

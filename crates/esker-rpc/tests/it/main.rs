@@ -12,6 +12,8 @@ mod memory;
 mod fixture;
 mod calls;
 mod scans;
+mod seen;
+mod lost_scans;
 mod routing;
 mod faults;
 mod metas;

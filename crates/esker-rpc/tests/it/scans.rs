@@ -1,4 +1,4 @@
-//! Scans through the client.
+//! Scans through the client: of the double here, and of a node in `esker-server`.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use esker_rpc::message::data::FilterType;
 
 use crate::fixture::{Fixture, run};
 
-async fn all(scanner: &mut Scanner) -> Vec<ScanRow> {
+pub async fn all(scanner: &mut Scanner) -> Vec<ScanRow> {
     let mut rows = Vec::new();
     while let Some(row) = scanner.next().await.unwrap() {
         rows.push(row);
@@ -16,7 +16,7 @@ async fn all(scanner: &mut Scanner) -> Vec<ScanRow> {
     rows
 }
 
-fn batches_of(batch_size: i32) -> ScanSettings {
+pub fn batches_of(batch_size: i32) -> ScanSettings {
     ScanSettings {
         batch_size,
         ..ScanSettings::default()
@@ -24,7 +24,7 @@ fn batches_of(batch_size: i32) -> ScanSettings {
 }
 
 /// Fills a hash key with sort keys `000`, `001`, …; the value is the sort key.
-async fn fill(table: &Table, hash_key: &[u8], count: usize) -> Vec<Vec<u8>> {
+pub async fn fill(table: &Table, hash_key: &[u8], count: usize) -> Vec<Vec<u8>> {
     let keys: Vec<Vec<u8>> = (0..count)
         .map(|number| format!("{number:05}").into_bytes())
         .collect();
@@ -33,14 +33,15 @@ async fn fill(table: &Table, hash_key: &[u8], count: usize) -> Vec<Vec<u8>> {
     keys
 }
 
-fn sort_keys(rows: Vec<ScanRow>) -> Vec<Vec<u8>> {
+pub fn sort_keys(rows: Vec<ScanRow>) -> Vec<Vec<u8>> {
     rows.into_iter().map(|row| row.sort_key).collect()
 }
 
 #[test]
 fn a_hash_key_is_scanned_in_the_order_of_its_sort_keys() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let keys = fill(&table, b"hk", 50).await;
         fill(&table, b"hj", 3).await;
         fill(&table, b"hk2", 3).await;
@@ -65,7 +66,8 @@ fn a_hash_key_is_scanned_in_the_order_of_its_sort_keys() {
 #[test]
 fn scanners_of_a_whole_table_find_every_row_once() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let mut expected = BTreeSet::new();
         for number in 0..40 {
             let hash_key = format!("hk{number}").into_bytes();
@@ -76,7 +78,7 @@ fn scanners_of_a_whole_table_find_every_row_once() {
         // A row without a hash key, and the longest of keys.
         table.set(b"", b"sort", b"v", 0).await.unwrap();
         expected.insert((Vec::new(), b"sort".to_vec()));
-        let longest = vec![0xff; 65_534];
+        let longest = vec![0xff; 65_533];
         table.set(&longest, b"", b"v", 0).await.unwrap();
         expected.insert((longest, Vec::new()));
         for count in [0, 1, 3, 8, 100] {
@@ -120,7 +122,7 @@ fn filters_values_and_expiry_are_as_they_were_asked_for() {
             expire_ts: Some(expire_ts),
         };
         assert_eq!(rows, [expected(b"00007", expiry), expected(b"00107", 0)]);
-        fixture.cluster.pass(9);
+        fixture.pass(9);
         assert_eq!(all(&mut scanner().await).await, [expected(b"00107", 0)]);
         let senseless = ScanSettings {
             sort_key_filter: (FilterType(9), Vec::new()),
@@ -138,7 +140,8 @@ fn filters_values_and_expiry_are_as_they_were_asked_for() {
 #[test]
 fn a_scan_goes_on_through_answers_without_rows() {
     run(async {
-        let table = Fixture::patient().await.table().await;
+        let fixture = Fixture::patient().await;
+        let table = fixture.table().await;
         let keys = fill(&table, b"hk", 3500).await;
         let settings = ScanSettings {
             sort_key_filter: (FilterType::FT_MATCH_ANYWHERE, b"3499".to_vec()),
@@ -146,170 +149,5 @@ fn a_scan_goes_on_through_answers_without_rows() {
         };
         let mut scanner = table.scan(b"hk", (b"", b""), &settings).unwrap();
         assert_eq!(sort_keys(all(&mut scanner).await), keys[3499..]);
-    });
-}
-
-#[test]
-fn a_scan_whose_context_is_lost_goes_on_behind_its_last_row() {
-    run(async {
-        let fixture = Fixture::patient().await;
-        let table = fixture.table().await;
-        let keys = fill(&table, b"hk", 60).await;
-        let mut scanner = table.scan(b"hk", (b"", b""), &batches_of(4)).unwrap();
-        let mut found = Vec::new();
-        while let Some(row) = scanner.next().await.unwrap() {
-            found.push(row.sort_key);
-            match found.len() % 12 {
-                // As after a restart.
-                4 => forget_scans(&fixture),
-                8 => (0..8).for_each(|index| {
-                    let node = usize::from(found.len() % 24 == 8);
-                    fixture.cluster.move_partition("t", index, Some(node));
-                }),
-                0 => fixture.node_stops.iter().for_each(|stop| stop.disconnect()),
-                _ => {}
-            }
-        }
-        assert_eq!(found, keys);
-        let seen = fixture.cluster.state().seen.clone();
-        assert!(seen["RPC_RRDB_RRDB_GET_SCANNER"] >= 5, "{seen:?}");
-    });
-}
-
-fn forget_scans(fixture: &Fixture) {
-    let mut state = fixture.cluster.state();
-    for placed in &mut state.available("t").unwrap().partitions {
-        placed.partition.forget_scans();
-    }
-}
-
-#[test]
-fn a_scanner_that_is_dropped_lets_the_server_forget_it() {
-    run(async {
-        let fixture = Fixture::patient().await;
-        let table = fixture.table().await;
-        fill(&table, b"hk", 60).await;
-        let scan_count = || -> usize {
-            let mut state = fixture.cluster.state();
-            let partitions = &state.available("t").unwrap().partitions;
-            partitions
-                .iter()
-                .map(|placed| placed.partition.scan_count())
-                .sum()
-        };
-        let mut scanner = table.scan(b"hk", (b"", b""), &batches_of(4)).unwrap();
-        scanner.next().await.unwrap();
-        assert_eq!(scan_count(), 1);
-        drop(scanner);
-        while scan_count() > 0 {
-            tokio::task::yield_now().await;
-        }
-        // The connection has not waited for an answer.
-        assert_eq!(
-            table.get(b"hk", b"00001").await,
-            Ok(Some(b"00001".to_vec()))
-        );
-    });
-}
-
-#[test]
-fn rows_that_belong_elsewhere_are_left_out_where_the_table_says_so() {
-    run(async {
-        let fixture = Fixture::patient().await;
-        let table = fixture.table().await;
-        let keys = fill(&table, b"hk", 5).await;
-        let scan = || async { all(&mut table.scan_all(1, &batches_of(0)).await.unwrap()[0]).await };
-        assert_eq!(scan().await.len(), 5);
-        // As after a split: a partition has rows of its sibling.
-        let strays: [(&[u8], &[u8]); 2] = [(b"hk", b"stray 1"), (b"hk", b"stray 2")];
-        for (hash_key, sort_key) in strays {
-            let index = usize::try_from(esker_rpc::keys::hash(hash_key) % 8).unwrap();
-            fixture.add_stray((index + 4) % 8, hash_key, sort_key);
-        }
-        assert_eq!(scan().await.len(), 7);
-        let admin = fixture.client().admin(fixture.settings.call.timeout);
-        let name = "replica.split.validate_partition_hash".to_owned();
-        admin
-            .set_envs("t", &[(name, "true".to_owned())].into())
-            .await
-            .unwrap();
-        assert_eq!(sort_keys(scan().await), keys);
-    });
-}
-
-#[test]
-fn a_scan_of_a_table_that_is_split_meanwhile_is_refused() {
-    run(async {
-        let fixture = Fixture::patient().await;
-        let table = fixture.table().await;
-        for number in 0..50 {
-            fill(&table, format!("hk{number}").as_bytes(), 1).await;
-        }
-        let mut scanner = table.scan_all(1, &batches_of(2)).await.unwrap().remove(0);
-        scanner.next().await.unwrap();
-        fixture.double_partitions();
-        table.get(b"hk", b"sk").await.unwrap();
-        let mut result = Ok(None);
-        for _ in 0..60 {
-            result = scanner.next().await;
-            if result.is_err() {
-                break;
-            }
-        }
-        assert!(
-            matches!(result, Err(ClientError::Senseless(_))),
-            "{result:?}"
-        );
-    });
-}
-
-#[test]
-fn a_split_that_no_answer_tells_of_does_not_shorten_a_scan_in_silence() {
-    run(async {
-        let fixture = Fixture::patient().await;
-        let table = fixture.table().await;
-        for number in 0..50 {
-            fill(&table, format!("hk{number}").as_bytes(), 1).await;
-        }
-        // The client knows nothing of it when the scan begins, and finds all.
-        fixture.double_partitions();
-        fixture.part_rows();
-        let mut scanner = table.scan_all(1, &batches_of(2)).await.unwrap().remove(0);
-        assert_eq!(all(&mut scanner).await.len(), 50);
-        // It comes to the end without hearing of the next one, and must not say that this was all.
-        let mut scanner = table.scan_all(1, &batches_of(2)).await.unwrap().remove(0);
-        scanner.next().await.unwrap().unwrap();
-        fixture.double_partitions_quietly();
-        fixture.part_rows();
-        let mut result = Ok(None);
-        for _ in 0..60 {
-            result = scanner.next().await;
-            if !matches!(result, Ok(Some(_))) {
-                break;
-            }
-        }
-        assert!(
-            matches!(result, Err(ClientError::Senseless(_))),
-            "{result:?}"
-        );
-    });
-}
-
-#[test]
-fn an_empty_range_is_scanned_without_asking_anybody() {
-    run(async {
-        let fixture = Fixture::patient().await;
-        let table = fixture.table().await;
-        for range in [(&b"b"[..], &b"a"[..]), (b"a", b"a")] {
-            let mut scanner = table.scan(b"hk", range, &batches_of(2)).unwrap();
-            assert_eq!(scanner.next().await, Ok(None));
-        }
-        assert!(
-            !fixture
-                .cluster
-                .state()
-                .seen
-                .contains_key("RPC_RRDB_RRDB_GET_SCANNER")
-        );
     });
 }
