@@ -17,13 +17,14 @@ use crate::tool::Bench;
 const SOON: Duration = Duration::from_secs(120);
 
 /// A node as a process, which is killed with the test.
-struct Served {
+pub struct Served {
     child: Child,
-    told: Value,
+    /// What it has said of itself.
+    pub told: Value,
 }
 
 impl Served {
-    fn start(bench: &Bench, dir: &str) -> Served {
+    pub fn start(bench: &Bench, dir: &str) -> Served {
         let dir = bench.path(dir).display().to_string();
         let words = [
             "serve",
