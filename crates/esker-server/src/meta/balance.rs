@@ -51,13 +51,15 @@ pub struct Round {
     pub is_done: bool,
 }
 
-/// How far the nodes are from having the same: standard deviations.
+/// How far the nodes are from having the same: standard deviations, and what changes already.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Of their leads.
     pub leads: f64,
     /// Of their replicas.
     pub replicas: f64,
+    /// As a [`Plan`] says it.
+    pub under_way: usize,
 }
 
 /// All that moves until every node has its share, as far as replicas are sound and nobody is to
@@ -71,7 +73,7 @@ pub fn plan(state: &State, live: &Live) -> Plan {
     let is_seen = planner.looks_left > 0 && planner.steps.len() < STEPS_MAX;
     Plan {
         is_whole: is_seen && unheard == 0,
-        under_way: planner.model.under_way + live.leads_under_way(),
+        under_way: under_way(&planner.model, live),
         unheard,
         steps: planner.steps,
     }
@@ -91,14 +93,13 @@ pub fn round(state: &State, live: &Live) -> Round {
     let mut planner = Planner::new(state, live, LOOKS_MAX[1]);
     planner.is_each_once = true;
     planner.leads(HANDOVERS_MAX);
-    let under_way = planner.model.under_way;
     if is_asked || !is_missing_any(state, live) {
-        let most = BALANCE_MOVES_MAX.saturating_sub(under_way);
+        let most = BALANCE_MOVES_MAX.saturating_sub(planner.model.under_way);
         planner.moves(planner.steps.len() + most);
     }
     let knows_all = planner.model.unheard == 0 && planner.looks_left > 0;
     let mut round = Round {
-        is_done: planner.steps.is_empty() && under_way + live.leads_under_way() == 0 && knows_all,
+        is_done: planner.steps.is_empty() && under_way(&planner.model, live) == 0 && knows_all,
         ..Round::default()
     };
     for step in planner.steps {
@@ -139,11 +140,17 @@ pub fn due(state: &State, live: &mut Live, unix_ms: u64) -> Vec<Command> {
 
 /// How far the nodes that live and stay are from having the same.
 pub fn spread(state: &State, live: &Live) -> Spread {
-    let all = Model::new(state, live).all;
+    let model = Model::new(state, live);
     Spread {
-        leads: deviation(&all.leads),
-        replicas: deviation(&all.replicas),
+        leads: deviation(&model.all.leads),
+        replicas: deviation(&model.all.replicas),
+        under_way: under_way(&model, live),
     }
+}
+
+/// How many groups and leads are on their way to what they are to be.
+fn under_way(model: &Model<'_>, live: &Live) -> usize {
+    model.under_way + live.leads_under_way()
 }
 
 /// Whether every node that lives has done so for a while, and was heard just now: one that comes and

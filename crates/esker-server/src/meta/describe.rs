@@ -210,10 +210,6 @@ pub fn cluster(state: &State, live: &Live) -> DescribeClusterResponse {
     let leader = live.group(META).and_then(|group| meta(state, group.node));
     let row = state.cluster.as_ref();
     let level = row.map_or(Level::Steady, |row| row.level);
-    let under_way = state.partitions.iter().filter(|(group, row)| {
-        let known = live.group(**group);
-        known.is_some_and(|known| !known.configuration.voters.iter().eq(row.wished.keys()))
-    });
     let spread = spread(state, live);
     DescribeClusterResponse::of([
         ("meta_servers", metas.join(",")),
@@ -224,7 +220,7 @@ pub fn cluster(state: &State, live: &Live) -> DescribeClusterResponse {
         ("zookeeper_hosts", String::new()),
         ("zookeeper_root", String::new()),
         ("meta_function_level", level_name(level).to_owned()),
-        ("balance_operation_count", under_way.count().to_string()),
+        ("balance_operation_count", spread.under_way.to_string()),
         (
             "primary_replica_count_stddev",
             format!("{:.2}", spread.leads),

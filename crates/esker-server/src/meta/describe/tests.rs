@@ -1,5 +1,7 @@
 //! What is told of partitions, of replicas above all that are not there.
 
+use crate::meta::balance::plan;
+use crate::meta::command::Deed;
 use crate::meta::trial::{Trial, group, new_table};
 
 use super::*;
@@ -28,4 +30,50 @@ fn a_voter_that_was_never_made_is_no_copy() {
     report.replicas.retain(|one| one.group != id);
     trial.hear();
     assert_eq!(secondaries(&trial), 1);
+}
+
+/// How many moves are told to be under way, which is what a balance says as well.
+fn under_way(trial: &Trial) -> usize {
+    let told = cluster(&trial.state, &trial.live);
+    let place = told
+        .keys
+        .iter()
+        .position(|key| key == "balance_operation_count");
+    let told = told.values[place.expect("its line")].parse::<usize>();
+    let planned = plan(&trial.state, &trial.live).under_way;
+    assert_eq!(told, Ok(planned));
+    planned
+}
+
+#[test]
+fn leads_that_are_handed_over_are_under_way() {
+    let mut trial = Trial::new(3);
+    let table = trial.table(new_table("t", 2, 3));
+    let id = group(table.0, 0);
+    assert_eq!(under_way(&trial), 0);
+    let led = trial.live.group(id).expect("a leader").leader;
+    let heir = (1..=3).map(ReplicaId).find(|replica| *replica != led);
+    trial.live.hand_over(id, heir.expect("three replicas"));
+    assert_eq!(under_way(&trial), 1);
+}
+
+#[test]
+fn groups_that_are_not_as_they_are_wished_are_under_way_if_their_table_is_there() {
+    let mut trial = Trial::new(4);
+    let table = trial.table(new_table("t", 2, 3));
+    let wished = |trial: &mut Trial, group| {
+        let row = trial.state.partitions.get_mut(&group).expect("a group");
+        row.wished.insert(ReplicaId(9), NodeId(4));
+    };
+    wished(&mut trial, group(table.0, 0));
+    assert_eq!(under_way(&trial), 1);
+    // The meta group is no table's.
+    wished(&mut trial, META);
+    assert_eq!(under_way(&trial), 1);
+    trial.done(Deed::DropTable {
+        name: "t".to_owned(),
+        reserve_s: 60,
+        or_absent: false,
+    });
+    assert_eq!(under_way(&trial), 0);
 }
