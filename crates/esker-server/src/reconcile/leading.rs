@@ -37,16 +37,11 @@ const CALLS_MAX: usize = 1024;
 pub struct CallId(pub u64);
 
 /// What comes of a call. Each gets exactly one.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Told {
-    /// The answer to a call of administration.
-    Meta(MetaAnswer),
-    /// What must be true on the node that reported: the bytes of its directives.
-    Directives(Vec<u8>),
-    /// The number of the node that registered.
-    Node(NodeId),
-    /// It was not done, for that reason.
-    Refused(ErrorCode, String),
+pub type Told<T> = Result<T, Untold>;
+
+/// Why nobody here can say what comes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untold {
     /// Another node leads the meta group, or nobody that is known.
     NotLeader(Option<NodeId>),
     /// Nobody knows whether it was done.
@@ -58,8 +53,12 @@ pub enum Told {
 pub enum Out {
     /// Consensus is asked.
     Ask(Ask),
-    /// A call is answered.
-    Told(CallId, Told),
+    /// A call of administration is answered.
+    Admin(CallId, Told<MetaAnswer>),
+    /// A node that asks for a number gets it, or is refused.
+    Register(CallId, Told<Result<NodeId, ErrorCode>>),
+    /// A node that reports is told what must be true there: the bytes of its directives.
+    Report(CallId, Told<Vec<u8>>),
 }
 
 /// What a request to consensus is for.
@@ -196,13 +195,13 @@ impl Leading {
     ) {
         let (has_room, is_ready) = (self.has_room(), self.is_ready(state));
         let told = match &mut self.live {
-            None => Told::NotLeader(self.leader),
+            None => Err(Untold::NotLeader(self.leader)),
             Some(_) if !is_ready => {
                 if !self.is_current {
                     // Its own report is what comes first: nobody waits for the next tick.
                     self.look_current(draw);
                 }
-                Told::Directives(encode_directives(&[]))
+                Ok(encode_directives(&[]))
             }
             Some(live) => {
                 // Who is not heard is a stranger, and is told to stop.
@@ -213,16 +212,16 @@ impl Leading {
                 if is_heard && report.asks > 0 && has_room {
                     return self.read(Wait::Free(id, Box::new(report.clone())), draw);
                 }
-                Told::Directives(encode_directives(&directives(state, live, report)))
+                Ok(encode_directives(&directives(state, live, report)))
             }
         };
-        self.tell(id, told);
+        self.out.push(Out::Report(id, told));
     }
 
     /// What a node is told that asks whether what it holds is free, by a state that is read since.
-    fn told_freed(&self, report: &Report, state: &State) -> Told {
+    fn told_freed(&self, report: &Report, state: &State) -> Told<Vec<u8>> {
         let Some(live) = self.live.as_ref() else {
-            return Told::NotLeader(self.leader);
+            return Err(Untold::NotLeader(self.leader));
         };
         let is_ready = self.is_ready(state);
         let mut told = match is_ready {
@@ -239,7 +238,7 @@ impl Leading {
         if is_ready && !self.waits.values().any(is_recovery) {
             told.extend(freed(state, live, report));
         }
-        Told::Directives(encode_directives(&told))
+        Ok(encode_directives(&told))
     }
 
     /// A read of the meta group is cleared: the replica here has applied what it must see.
@@ -254,7 +253,7 @@ impl Leading {
             Some(Wait::Look(id, call)) => (id, call),
             Some(Wait::Free(id, report)) => {
                 let told = self.told_freed(&report, state);
-                return self.tell(id, told);
+                return self.out.push(Out::Report(id, told));
             }
             Some(Wait::Current(reign)) => {
                 self.is_current |= self.live.is_some() && reign == self.reign;
@@ -267,19 +266,19 @@ impl Leading {
         };
         let unix_ms = now.unix_ms();
         if state.epoch() < self.epoch {
-            return self.tell(id, turned_away(&call, ErrorCode::ServiceNotActive));
+            return self.turn_away(id, &call, ErrorCode::ServiceNotActive);
         }
         let command = match (&call, &mut self.live) {
-            (_, None) => return self.tell(id, Told::NotLeader(self.leader)),
+            (_, None) => return self.end(id, &call, Untold::NotLeader(self.leader)),
             (Call::Admin(asked), Some(live)) => match answer(state, live, asked, unix_ms) {
-                Decision::Answer(answer) => return self.tell(id, Told::Meta(answer)),
+                Decision::Answer(answer) => return self.out.push(Out::Admin(id, Ok(answer))),
                 Decision::Propose(command) => command,
                 Decision::Remember(memory, answer) => {
                     match memory {
                         Memory::Lead(group, to) => live.hand_over(group, to),
                         Memory::Balance => live.ask_balance(true),
                     }
-                    return self.tell(id, Told::Meta(answer));
+                    return self.out.push(Out::Admin(id, Ok(answer)));
                 }
             },
             (Call::Register(node), Some(_)) => Command {
@@ -302,7 +301,7 @@ impl Leading {
                     Reply::NotLeader(node) => *node,
                     _ => self.leader,
                 };
-                self.tell(id, Told::NotLeader(node));
+                self.out.push(Out::Report(id, Err(Untold::NotLeader(node))));
                 return true;
             }
             Some(Wait::Look(id, call) | Wait::Entry(id, call)) => (id, call),
@@ -310,12 +309,12 @@ impl Leading {
         match reply {
             Reply::Done(Answer::Meta(bytes)) => match Outcome::decode(bytes) {
                 Ok(outcome) => self.done(id, call, outcome, state, now),
-                Err(_) => self.tell(id, Told::Unknown),
+                Err(_) => self.end(id, &call, Untold::Unknown),
             },
-            Reply::Done(_) | Reply::Unknown => self.tell(id, Told::Unknown),
-            Reply::NotLeader(node) => self.tell(id, Told::NotLeader(*node)),
+            Reply::Done(_) | Reply::Unknown => self.end(id, &call, Untold::Unknown),
+            Reply::NotLeader(node) => self.end(id, &call, Untold::NotLeader(*node)),
             Reply::Undone | Reply::Busy | Reply::Refused(_) => {
-                self.tell(id, turned_away(&call, ErrorCode::Busy));
+                self.turn_away(id, &call, ErrorCode::Busy);
             }
         }
         true
@@ -344,8 +343,8 @@ impl Leading {
             .collect();
         for id in over {
             if let Some(making) = self.making.remove(&id) {
-                let told = Told::Meta(answered(state, &making.call, &making.outcome));
-                self.out.push(Out::Told(id, told));
+                let told = answered(state, &making.call, &making.outcome);
+                self.out.push(Out::Admin(id, Ok(told)));
             }
         }
         let Some(live) = &mut self.live else { return };
@@ -375,12 +374,9 @@ impl Leading {
 
     /// How many nodes have a clock that is far from this one's, if this one leads.
     pub fn clocks_apart(&self, state: &State) -> usize {
-        let live = self.live.as_ref();
-        live.map_or(0, |live| {
-            let alive = live.alive(state);
-            alive
-                .filter(|node| live.clock_apart_ms(*node).is_some())
-                .count()
+        self.live.as_ref().map_or(0, |live| {
+            let is_apart = |node: &NodeId| live.clock_apart_ms(*node).is_some();
+            live.alive(state).filter(is_apart).count()
         })
     }
 
@@ -391,10 +387,10 @@ impl Leading {
 
     fn look(&mut self, id: CallId, call: Call, draw: &mut dyn FnMut() -> RequestId) {
         if self.live.is_none() {
-            return self.tell(id, Told::NotLeader(self.leader));
+            return self.end(id, &call, Untold::NotLeader(self.leader));
         }
         if !self.has_room() {
-            return self.tell(id, turned_away(&call, ErrorCode::Busy));
+            return self.turn_away(id, &call, ErrorCode::Busy);
         }
         self.read(Wait::Look(id, call), draw);
     }
@@ -458,11 +454,14 @@ impl Leading {
 
     fn done(&mut self, id: CallId, call: Call, outcome: Outcome, state: &State, now: Now) {
         match (call, outcome) {
-            (Call::Register(_), Outcome::Node { node }) => self.tell(id, Told::Node(node)),
-            (Call::Register(_), Outcome::Refused { refusal }) => {
-                self.tell(id, Told::Refused(refusal.code(), refusal.why));
+            (Call::Register(_), outcome) => {
+                let told = match outcome {
+                    Outcome::Node { node } => Ok(Ok(node)),
+                    Outcome::Refused { refusal } => Ok(Err(refusal.code())),
+                    _ => Err(Untold::Unknown),
+                };
+                self.out.push(Out::Register(id, told));
             }
-            (Call::Register(_), _) => self.tell(id, Told::Unknown),
             (Call::Admin(call @ MetaCall::CreateTable(_)), outcome)
                 if is_being_made(state, &outcome) =>
             {
@@ -475,20 +474,24 @@ impl Leading {
                 self.making.insert(id, making);
             }
             (Call::Admin(call), outcome) => {
-                self.tell(id, Told::Meta(answered(state, &call, &outcome)));
+                let told = answered(state, &call, &outcome);
+                self.out.push(Out::Admin(id, Ok(told)));
             }
         }
     }
 
-    fn tell(&mut self, id: CallId, told: Told) {
-        self.out.push(Out::Told(id, told));
+    fn turn_away(&mut self, id: CallId, call: &Call, code: ErrorCode) {
+        self.out.push(match call {
+            Call::Admin(call) => Out::Admin(id, Ok(admin::refused(call, code))),
+            Call::Register(_) => Out::Register(id, Ok(Err(code))),
+        });
     }
-}
 
-fn turned_away(call: &Call, code: ErrorCode) -> Told {
-    match call {
-        Call::Admin(call) => Told::Meta(admin::refused(call, code)),
-        Call::Register(_) => Told::Refused(code, "the meta service is busy: ask again".to_owned()),
+    fn end(&mut self, id: CallId, call: &Call, why: Untold) {
+        self.out.push(match call {
+            Call::Admin(_) => Out::Admin(id, Err(why)),
+            Call::Register(_) => Out::Register(id, Err(why)),
+        });
     }
 }
 

@@ -19,6 +19,6 @@ mod trial;
 
 pub use doing::{Action, actions};
 pub use knowledge::Knowledge;
-pub use leading::{CallId, Leading, Out, Told};
+pub use leading::{CallId, Leading, Out, Told, Untold};
 pub use reporting::{Home, Reporter, Space};
 pub use succession::{Due, Succession};

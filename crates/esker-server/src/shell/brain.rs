@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use esker_raft::{GroupId, Member, NodeId, Status};
+use esker_rpc::error::ErrorCode;
+use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 
 use crate::log_lines::Level;
+use crate::meta::command::NewNode;
 use crate::meta::directive::{KnownNode, decode_directives};
 use crate::meta::epoch;
 use crate::meta::ids::{META, PartitionId, ReplicaName};
@@ -18,7 +21,7 @@ use crate::node::{Ask, NodeEvent, Now, Reply, RequestId};
 use crate::peer::ask::{Answer, Ask as PeerAsk, Asker};
 use crate::peer::link::Link;
 use crate::reconcile::{
-    Action, CallId, Due, Knowledge, Leading, Out, Reporter, Succession, actions,
+    self, Action, CallId, Due, Knowledge, Leading, Out, Reporter, Succession, actions,
 };
 use crate::shell::apply_thread::Order;
 use crate::shell::inbox::{CallBack, Told};
@@ -48,7 +51,9 @@ pub(crate) struct Brain {
     leading: Leading,
     succession: Succession,
     knowledge: Knowledge,
-    calls: BTreeMap<CallId, CallBack>,
+    admin_calls: BTreeMap<CallId, CallBack<MetaAnswer>>,
+    registrations: BTreeMap<CallId, CallBack<Result<NodeId, ErrorCode>>>,
+    reports: BTreeMap<CallId, CallBack<Vec<u8>>>,
     last_call: u64,
     /// Who may lead meta, as somebody said.
     hint: Option<NodeId>,
@@ -86,7 +91,9 @@ impl Brain {
             leading,
             succession,
             knowledge,
-            calls: BTreeMap::new(),
+            admin_calls: BTreeMap::new(),
+            registrations: BTreeMap::new(),
+            reports: BTreeMap::new(),
             last_call: 0,
             hint: None,
             tried: 0,
@@ -123,22 +130,32 @@ impl Brain {
         }
     }
 
-    /// A call to the leader of meta.
-    pub(crate) fn call(&mut self, told: Told, now: Now) {
+    /// A call of administration, to the leader of meta.
+    pub(crate) fn admin(&mut self, call: MetaCall, back: CallBack<MetaAnswer>) {
+        let id = self.id();
+        self.admin_calls.insert(id, back);
         let pending = Arc::clone(&self.around.pending);
         let mut draw = || pending.add(Waiting::Brain);
-        match told {
-            Told::Admin(call, back) => {
-                let id = self.id(back);
-                self.leading.admin(id, call, &mut draw);
-            }
-            Told::Register(node, back) => {
-                let id = self.id(back);
-                self.leading.register(id, node, &mut draw);
-            }
-            Told::Report(report, back) => self.hear(&report, back, now),
-            _ => unreachable!("the caller gives calls only"),
-        }
+        self.leading.admin(id, call, &mut draw);
+    }
+
+    /// A node without a number asks the leader of meta for one.
+    pub(crate) fn register(&mut self, node: NewNode, back: CallBack<Result<NodeId, ErrorCode>>) {
+        let id = self.id();
+        self.registrations.insert(id, back);
+        let pending = Arc::clone(&self.around.pending);
+        let mut draw = || pending.add(Waiting::Brain);
+        self.leading.register(id, node, &mut draw);
+    }
+
+    /// A node reports to the leader of meta.
+    pub(crate) fn hear(&mut self, report: &Report, back: CallBack<Vec<u8>>, now: Now) {
+        let id = self.id();
+        self.reports.insert(id, back);
+        let state = self.around.replicas.meta_state();
+        let pending = Arc::clone(&self.around.pending);
+        let mut draw = || pending.add(Waiting::Brain);
+        self.leading.report(id, report, (&state, now), &mut draw);
     }
 
     /// What came of a request that was made here.
@@ -313,11 +330,9 @@ impl Brain {
         for out in self.leading.take() {
             match out {
                 Out::Ask(ask) => asks.push(ask),
-                Out::Told(call, told) => {
-                    if let Some(back) = self.calls.remove(&call) {
-                        back(told);
-                    }
-                }
+                Out::Admin(call, told) => tell(&mut self.admin_calls, call, told),
+                Out::Register(call, told) => tell(&mut self.registrations, call, told),
+                Out::Report(call, told) => tell(&mut self.reports, call, told),
             }
         }
         asks
@@ -332,7 +347,7 @@ impl Brain {
         self.is_reporting = true;
         let inbox = self.around.inbox.clone();
         if self.leading.is_leading() {
-            let back: CallBack = Box::new(move |told| inbox.tell(Told::of_leader(told)));
+            let back = Box::new(move |told| inbox.tell(Told::of_leader(told)));
             return self.hear(&report, back, now);
         }
         let asker = Asker::new(move |answer| inbox.tell(Told::of_answer(answer)));
@@ -367,19 +382,9 @@ impl Brain {
         })
     }
 
-    fn hear(&mut self, report: &Report, back: CallBack, now: Now) {
-        let id = self.id(back);
-        let state = self.around.replicas.meta_state();
-        let pending = Arc::clone(&self.around.pending);
-        let mut draw = || pending.add(Waiting::Brain);
-        self.leading.report(id, report, (&state, now), &mut draw);
-    }
-
-    fn id(&mut self, back: CallBack) -> CallId {
+    fn id(&mut self) -> CallId {
         self.last_call += 1;
-        let id = CallId(self.last_call);
-        self.calls.insert(id, back);
-        id
+        CallId(self.last_call)
     }
 
     fn act(&mut self, action: Action) -> Option<Ask> {
@@ -472,6 +477,12 @@ impl Brain {
             // One that has answered has said who it is, and has a link under its number.
             self.seeds.retain(|seed| !is_whole && !seed.is_up());
         }
+    }
+}
+
+fn tell<T>(calls: &mut BTreeMap<CallId, CallBack<T>>, call: CallId, told: reconcile::Told<T>) {
+    if let Some(back) = calls.remove(&call) {
+        back(told);
     }
 }
 

@@ -6,13 +6,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_raft::{GroupId, Member, NodeId};
-use esker_rpc::message::meta::MetaCall;
+use esker_rpc::error::ErrorCode;
+use esker_rpc::message::meta::{MetaAnswer, MetaCall};
 
 use crate::meta::command::NewNode;
 use crate::meta::report::Report;
 use crate::node::{Ask, Reply, RequestId};
 use crate::peer::ask::{Answer, Asker};
-use crate::reconcile;
+use crate::reconcile::{self, Untold};
 
 /// Requests of clients that wait for a turn: what one turn takes is far below.
 const REQUESTS_MAX: usize = 1 << 16;
@@ -20,8 +21,8 @@ const REQUESTS_MAX: usize = 1 << 16;
 /// Bytes of frames that wait for a turn. Those beyond are dropped, which raft endures.
 const FRAME_BYTES_MAX: usize = 64 << 20;
 
-/// Who is told what came of a call to the leader of meta.
-pub(crate) type CallBack = Box<dyn FnOnce(reconcile::Told) + Send>;
+/// Who is told what came of a call to the leader of meta that brings a `T`.
+pub(crate) type CallBack<T> = Box<dyn FnOnce(reconcile::Told<T>) + Send>;
 
 /// Something that the thread of consensus is told.
 pub(crate) enum Told {
@@ -37,11 +38,11 @@ pub(crate) enum Told {
     /// What came of a request that this thread has made itself.
     Replied(RequestId, Reply),
     /// A call of administration.
-    Admin(MetaCall, CallBack),
+    Admin(MetaCall, CallBack<MetaAnswer>),
     /// A node without a number asks for one.
-    Register(NewNode, CallBack),
+    Register(NewNode, CallBack<Result<NodeId, ErrorCode>>),
     /// A node reports.
-    Report(Box<Report>, CallBack),
+    Report(Box<Report>, CallBack<Vec<u8>>),
     /// What the leader of meta says must be true here.
     Directives(Vec<u8>),
     /// The node that was asked does not lead meta; that one may.
@@ -58,11 +59,11 @@ pub(crate) enum Told {
 
 impl Told {
     /// What the side of the leader, which is here, says to a report.
-    pub(crate) fn of_leader(told: reconcile::Told) -> Told {
+    pub(crate) fn of_leader(told: reconcile::Told<Vec<u8>>) -> Told {
         match told {
-            reconcile::Told::Directives(bytes) => Told::Directives(bytes),
-            reconcile::Told::NotLeader(node) => Told::Elsewhere(node),
-            _ => Told::Elsewhere(None),
+            Ok(bytes) => Told::Directives(bytes),
+            Err(Untold::NotLeader(node)) => Told::Elsewhere(node),
+            Err(Untold::Unknown) => Told::Elsewhere(None),
         }
     }
 

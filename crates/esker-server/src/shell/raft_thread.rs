@@ -109,9 +109,9 @@ impl RaftThread {
             Told::Frame(frame) => self.consensus.ask(Ask::Frame(frame), now),
             Told::NodeGone(node) => self.consensus.ask(Ask::NodeGone(node), now),
             Told::Replied(request, reply) => self.brain.replied(request, &reply, now),
-            call @ (Told::Admin(..) | Told::Register(..) | Told::Report(..)) => {
-                self.brain.call(call, now);
-            }
+            Told::Admin(call, back) => self.brain.admin(call, back),
+            Told::Register(node, back) => self.brain.register(node, back),
+            Told::Report(report, back) => self.brain.hear(&report, back, now),
             Told::Directives(bytes) => {
                 let asks = self.brain.directives(&bytes, || statuses(&self.consensus));
                 asks.into_iter()

@@ -25,7 +25,7 @@ use crate::peer::ask::{Answer, Ask as PeerAsk, Asker, ForwardedKeys, ForwardedMe
 use crate::peer::format::{ANSWER_BYTES_MAX, Speaker};
 use crate::peer::links::Links;
 use crate::peer::listener::PeerService;
-use crate::reconcile::Told as MetaTold;
+use crate::reconcile::{self, Untold};
 use crate::reply::{Reply, Responder};
 use crate::shell::delays::Delays;
 use crate::shell::inbox::{CallBack, Inbox, Told};
@@ -40,7 +40,7 @@ use crate::shell::read_threads::{ReadQueue, Reader};
 /// than a table takes to be made.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The same for a report that is handed on: another one follows in a second.
+/// How long the answer to a report that is handed on is waited for: another one follows in a second.
 const REPORT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Nodes that one without a replica of meta asks for a client, at most.
@@ -85,19 +85,17 @@ impl NodeService {
         let links = Arc::clone(&self.links);
         let (myself, again) = (self.myself, Weak::clone(&self.again));
         let asked = call.clone();
-        let back: CallBack = Box::new(move |told| match told {
-            MetaTold::Meta(answer) => reply.answer(answer),
-            MetaTold::NotLeader(Some(node)) if node != myself => {
+        let back: CallBack<MetaAnswer> = Box::new(move |told| match told {
+            Ok(answer) => reply.answer(answer),
+            Err(Untold::NotLeader(Some(node))) if node != myself => {
                 forward_meta(&links, vec![node], (asked, arguments), reply);
             }
-            MetaTold::NotLeader(_) => match again.upgrade() {
+            Err(Untold::NotLeader(_)) => match again.upgrade() {
                 Some(service) => reply.answer(service.without_leader(&asked)),
                 // A node that has ended answers nobody.
                 None => reply.reply(Reply::Unknown),
             },
-            MetaTold::Refused(code, _) => reply.answer(admin::refused(&asked, code)),
-            MetaTold::Unknown => reply.answer(unsure(&asked)),
-            MetaTold::Directives(_) | MetaTold::Node(_) => reply.reply(Reply::Unknown),
+            Err(Untold::Unknown) => reply.answer(unsure(&asked)),
         });
         self.inbox.tell(Told::Admin(call, back));
     }
@@ -186,48 +184,8 @@ impl PeerService for NodeService {
 
     fn ask(&self, from: Speaker, ask: PeerAsk, asker: Asker) {
         match ask {
-            PeerAsk::Keys(forwarded) => {
-                let ForwardedKeys {
-                    gpid,
-                    partition_hash,
-                    is_backup_request,
-                    name,
-                    arguments,
-                } = forwarded;
-                let Ok(call) = KeyCall::read(&name, &arguments) else {
-                    return asker.tell(Answer::refused(ErrorCode::InvalidData));
-                };
-                let call = KeysCall {
-                    gpid,
-                    partition_hash,
-                    is_backup_request,
-                    call,
-                    arguments,
-                    caller: Caller::Node(from.node),
-                    received: Instant::now(),
-                };
-                let reply = Responder::new(move |reply: Reply<KeyAnswer>| {
-                    asker.tell(answer_of(reply, |answer, out| answer.put(out, 0)));
-                });
-                self.submit(call, reply, false);
-            }
-            PeerAsk::Meta(ForwardedMeta { name, arguments }) => {
-                let Ok(call) = MetaCall::read(&name, &arguments) else {
-                    return asker.tell(Answer::refused(ErrorCode::InvalidData));
-                };
-                let (again, asked) = (Weak::clone(&self.again), call.clone());
-                let put = |answer: &MetaAnswer, out: &mut Vec<u8>| answer.put(out, 0);
-                let back: CallBack = Box::new(move |told| {
-                    let seen = match (&told, again.upgrade()) {
-                        (MetaTold::NotLeader(None), Some(service)) => {
-                            service.seen_partitions(&asked)
-                        }
-                        _ => None,
-                    };
-                    meta_back(asker, put)(seen.map_or(told, MetaTold::Meta));
-                });
-                self.inbox.tell(Told::Admin(call, back));
-            }
+            PeerAsk::Keys(forwarded) => self.take_keys(from, forwarded, asker),
+            PeerAsk::Meta(forwarded) => self.take_meta(forwarded, asker),
             PeerAsk::Report(bytes) => self.hear(from, bytes, asker),
             PeerAsk::Register(bytes) => self.register(from, &bytes, asker),
             PeerAsk::Page(request) => self.inbox.tell(Told::Page(request, asker)),
@@ -236,6 +194,55 @@ impl PeerService for NodeService {
 }
 
 impl NodeService {
+    /// A client's call on keys, which another node has forwarded.
+    fn take_keys(&self, from: Speaker, forwarded: ForwardedKeys, asker: Asker) {
+        let ForwardedKeys {
+            gpid,
+            partition_hash,
+            is_backup_request,
+            name,
+            arguments,
+        } = forwarded;
+        let Ok(call) = KeyCall::read(&name, &arguments) else {
+            return asker.tell(Answer::refused(ErrorCode::InvalidData));
+        };
+        let call = KeysCall {
+            gpid,
+            partition_hash,
+            is_backup_request,
+            call,
+            arguments,
+            caller: Caller::Node(from.node),
+            received: Instant::now(),
+        };
+        let reply = Responder::new(move |reply: Reply<KeyAnswer>| {
+            asker.tell(match reply {
+                Reply::Answer(answer) => Answer::Done(framed(|out| answer.put(out, 0))),
+                Reply::Refused(error) => Answer::Refused(error),
+                Reply::Unknown => Answer::Unknown,
+            });
+        });
+        self.submit(call, reply, false);
+    }
+
+    /// A client's call about tables, which another node has forwarded.
+    fn take_meta(&self, forwarded: ForwardedMeta, asker: Asker) {
+        let ForwardedMeta { name, arguments } = forwarded;
+        let Ok(call) = MetaCall::read(&name, &arguments) else {
+            return asker.tell(Answer::refused(ErrorCode::InvalidData));
+        };
+        let (again, asked) = (Weak::clone(&self.again), call.clone());
+        let back: CallBack<MetaAnswer> = Box::new(move |told| {
+            let seen = match (&told, again.upgrade()) {
+                (Err(Untold::NotLeader(None)), Some(service)) => service.seen_partitions(&asked),
+                _ => None,
+            };
+            let told = seen.map_or(told, Ok);
+            tell(asker, told, |answer| framed(|out| answer.put(out, 0)));
+        });
+        self.inbox.tell(Told::Admin(call, back));
+    }
+
     /// A report: of the node that sends it, or handed on by one that does not lead meta.
     fn hear(&self, from: Speaker, bytes: Vec<u8>, asker: Asker) {
         let Ok(report) = Report::decode(&bytes) else {
@@ -243,18 +250,19 @@ impl NodeService {
         };
         let is_own = report.node.0 == from.node;
         let (links, myself) = (Arc::clone(&self.links), self.myself);
-        let back: CallBack = Box::new(move |told| match told {
-            MetaTold::NotLeader(Some(node)) if is_own && node != myself => {
+        let back: CallBack<Vec<u8>> = Box::new(move |told| match told {
+            Err(Untold::NotLeader(Some(node))) if is_own && node != myself => {
                 links.ask(node.0, &PeerAsk::Report(bytes), REPORT_PATIENCE, asker);
             }
-            told => meta_back(asker, |_, _| {})(told),
+            told => tell(asker, told, |directives| directives),
         });
         match self.replicas.view(META) {
             Some(_) => self.inbox.tell(Told::Report(Box::new(report), back)),
-            None => back(MetaTold::NotLeader(self.some_meta())),
+            None => back(Err(Untold::NotLeader(self.some_meta()))),
         }
     }
 
+    /// A node without a number asks for one.
     fn register(&self, from: Speaker, bytes: &[u8], asker: Asker) {
         let Ok(node) = NewNode::decode(bytes) else {
             return asker.tell(Answer::refused(ErrorCode::InvalidData));
@@ -262,45 +270,42 @@ impl NodeService {
         let (links, bytes) = (Arc::clone(&self.links), bytes.to_vec());
         let cluster = ClusterId(self.cluster);
         let may_forward = from.node == 0;
-        let back: CallBack = Box::new(move |told| match told {
-            MetaTold::Node(node) => {
-                asker.tell(Answer::Done(Registered { cluster, node }.encode()));
-            }
+        let back: CallBack<Result<NodeId, ErrorCode>> = Box::new(move |told| match told {
             // It knows nobody but this node, and cannot ask that one.
-            MetaTold::NotLeader(Some(node)) if may_forward => {
+            Err(Untold::NotLeader(Some(node))) if may_forward => {
                 links.ask(node.0, &PeerAsk::Register(bytes), PATIENCE, asker);
             }
-            MetaTold::NotLeader(node) => asker.tell(Answer::NotLeader(node.map(|node| node.0))),
-            MetaTold::Refused(code, _) => asker.tell(Answer::refused(code)),
-            MetaTold::Meta(_) | MetaTold::Directives(_) | MetaTold::Unknown => {
-                asker.tell(Answer::Unknown);
-            }
+            Ok(Err(code)) => asker.tell(Answer::refused(code)),
+            Ok(Ok(node)) => asker.tell(Answer::Done(Registered { cluster, node }.encode())),
+            Err(why) => asker.tell(untold(why)),
         });
         match self.replicas.view(META) {
             Some(_) => self.inbox.tell(Told::Register(node, back)),
-            None => back(MetaTold::NotLeader(self.some_meta())),
+            None => back(Err(Untold::NotLeader(self.some_meta()))),
         }
     }
 }
 
-/// Who tells another node what came of its call to the leader of meta.
-fn meta_back(
-    asker: Asker,
-    put: impl FnOnce(&MetaAnswer, &mut Vec<u8>) + Send + 'static,
-) -> Box<dyn FnOnce(MetaTold) + Send> {
-    Box::new(move |told| {
-        asker.tell(match told {
-            MetaTold::Meta(answer) => {
-                let mut bytes = Vec::new();
-                put(&answer, &mut bytes);
-                Answer::Done(bytes)
-            }
-            MetaTold::Directives(bytes) => Answer::Done(bytes),
-            MetaTold::NotLeader(node) => Answer::NotLeader(node.map(|node| node.0)),
-            MetaTold::Refused(code, _) => Answer::refused(code),
-            MetaTold::Node(_) | MetaTold::Unknown => Answer::Unknown,
-        });
-    })
+/// Tells another node what came of its call to the leader of meta; `put` writes it down.
+fn tell<T>(asker: Asker, told: reconcile::Told<T>, put: impl FnOnce(T) -> Vec<u8>) {
+    asker.tell(match told {
+        Ok(done) => Answer::Done(put(done)),
+        Err(why) => untold(why),
+    });
+}
+
+fn untold(why: Untold) -> Answer {
+    match why {
+        Untold::NotLeader(node) => Answer::NotLeader(node.map(|node| node.0)),
+        Untold::Unknown => Answer::Unknown,
+    }
+}
+
+/// The frame that a client would have got.
+fn framed(put: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put(&mut bytes);
+    bytes
 }
 
 /// Asks the first of `nodes`, and the next one if that does not lead: whom it names, or the second.
@@ -350,19 +355,6 @@ fn unsure(call: &MetaCall) -> MetaAnswer {
         Access::Writes | Access::Updates => ErrorCode::Timeout,
     };
     admin::refused(call, code)
-}
-
-/// What another node is answered for a client's call: the frame that the client would have got.
-fn answer_of<A>(reply: Reply<A>, put: impl FnOnce(&A, &mut Vec<u8>)) -> Answer {
-    match reply {
-        Reply::Answer(answer) => {
-            let mut bytes = Vec::new();
-            put(&answer, &mut bytes);
-            Answer::Done(bytes)
-        }
-        Reply::Refused(error) => Answer::Refused(error),
-        Reply::Unknown => Answer::Unknown,
-    }
 }
 
 /// The reply in a frame that another node has made; unknown if it makes no sense.

@@ -20,7 +20,7 @@ use esker_server::node::turn::Cleared;
 use esker_server::node::{Ask, Create, Found, NodeEvent, Now, Reply, RequestId, Stages};
 use esker_server::reconcile::knowledge::FACTS;
 use esker_server::reconcile::{
-    Action, CallId, Home, Knowledge, Leading, Out, Reporter, Space, Told, actions,
+    Action, CallId, Home, Knowledge, Leading, Out, Reporter, Space, Told, Untold, actions,
 };
 
 /// The cluster of every simulation.
@@ -56,21 +56,11 @@ pub enum Answer {
     Elsewhere(Option<NodeId>),
 }
 
-/// Who waits for a call.
-enum Back {
-    Own,
-    Node(NodeId, u64),
-    Admin(u64),
-    /// The node at that place of the network, and what it drew.
-    New(NodeId, u64),
-}
-
 /// What leaves a brain.
 #[derive(Default)]
 pub struct Said {
     pub to_nodes: Vec<(NodeId, Packet)>,
     pub to_places: Vec<(NodeId, Packet)>,
-    pub admin: Vec<(u64, Told)>,
 }
 
 /// Who a node is beside its number: what it says when it asks for one.
@@ -110,7 +100,10 @@ pub struct Brain {
     pub knowledge: Knowledge,
     /// Somebody who may know the cluster, for who does not yet.
     pub seed: Option<NodeId>,
-    calls: BTreeMap<CallId, Back>,
+    /// Who has reported, by the number that it gave its report; `None` of this node.
+    reports: BTreeMap<CallId, Option<(NodeId, u64)>>,
+    /// Places of the network whose nodes ask for a number, and what they drew.
+    new_nodes: BTreeMap<CallId, (NodeId, u64)>,
     last_call: u64,
     drawn: u64,
     hint: Option<NodeId>,
@@ -168,7 +161,8 @@ impl Brain {
             leading: Leading::new(founding),
             knowledge,
             seed: None,
-            calls: BTreeMap::new(),
+            reports: BTreeMap::new(),
+            new_nodes: BTreeMap::new(),
             last_call: 0,
             drawn: 0,
             hint: None,
@@ -195,11 +189,9 @@ impl Brain {
         }
     }
 
-    fn id(&mut self, back: Back) -> CallId {
+    fn id(&mut self) -> CallId {
         self.last_call += 1;
-        let id = CallId(self.last_call);
-        self.calls.insert(id, back);
-        id
+        CallId(self.last_call)
     }
 
     /// Takes up what happened in a turn.
@@ -213,8 +205,8 @@ impl Brain {
     }
 
     /// Somebody asks for administration.
-    pub fn admin(&mut self, number: u64, call: MetaCall) {
-        let id = self.id(Back::Admin(number));
+    pub fn admin(&mut self, call: MetaCall) {
+        let id = self.id();
         let (drawn, leading) = (&mut self.drawn, &mut self.leading);
         leading.admin(id, call, &mut || draw(drawn));
     }
@@ -229,13 +221,15 @@ impl Brain {
                     let told = Packet::Told(number, answer);
                     return self.said.to_nodes.push((report.node, told));
                 }
-                let id = self.id(Back::Node(report.node, number));
+                let id = self.id();
+                self.reports.insert(id, Some((report.node, number)));
                 let (drawn, leading) = (&mut self.drawn, &mut self.leading);
                 leading.report(id, &report, (&state(stages), now), &mut || draw(drawn));
             }
             Packet::Told(number, answer) => self.told(number, answer, stages, now),
             Packet::Register(node) => {
-                let id = self.id(Back::New(from, node.nonce));
+                let id = self.id();
+                self.new_nodes.insert(id, (from, node.nonce));
                 let (drawn, leading) = (&mut self.drawn, &mut self.leading);
                 leading.register(id, node, &mut || draw(drawn));
             }
@@ -389,7 +383,8 @@ impl Brain {
         self.number += 1;
         self.waits = Some(now.monotonic);
         if self.leading.is_leading() {
-            let id = self.id(Back::Own);
+            let id = self.id();
+            self.reports.insert(id, None);
             let (drawn, leading) = (&mut self.drawn, &mut self.leading);
             return leading.report(id, &report, (&state(stages), now), &mut || draw(drawn));
         }
@@ -430,32 +425,26 @@ impl Brain {
     // What the leader's side wants done is done, until there is nothing.
     fn take(&mut self, stages: &mut Stages, now: Now) {
         for out in self.leading.take() {
-            let (call, told) = match out {
-                Out::Ask(ask) => {
-                    stages.consensus.ask(ask, now);
-                    continue;
-                }
-                Out::Told(call, told) => (call, told),
-            };
-            let Some(back) = self.calls.remove(&call) else {
-                continue;
-            };
-            match back {
-                Back::Admin(number) => self.said.admin.push((number, told)),
-                Back::Own => {
-                    let number = self.number;
-                    self.told(number, answer(told), stages, now);
-                }
-                Back::Node(node, number) => {
-                    let packet = Packet::Told(number, answer(told));
-                    self.said.to_nodes.push((node, packet));
-                }
-                Back::New(place, nonce) => {
-                    if let Told::Node(node) = told {
+            match out {
+                Out::Ask(ask) => stages.consensus.ask(ask, now),
+                // Whoever administers looks by itself at what has come of it.
+                Out::Admin(..) => {}
+                Out::Register(call, told) => {
+                    if let (Some((place, nonce)), Ok(Ok(node))) =
+                        (self.new_nodes.remove(&call), told)
+                    {
                         let packet = Packet::Number(nonce, node);
                         self.said.to_places.push((place, packet));
                     }
                 }
+                Out::Report(call, told) => match self.reports.remove(&call) {
+                    Some(Some((node, number))) => {
+                        let packet = Packet::Told(number, answer(told));
+                        self.said.to_nodes.push((node, packet));
+                    }
+                    Some(None) => self.told(self.number, answer(told), stages, now),
+                    None => {}
+                },
             }
         }
     }
@@ -466,10 +455,10 @@ fn draw(drawn: &mut u64) -> RequestId {
     RequestId(BRAINS | *drawn)
 }
 
-fn answer(told: Told) -> Answer {
+fn answer(told: Told<Vec<u8>>) -> Answer {
     match told {
-        Told::Directives(bytes) => Answer::Directives(bytes),
-        Told::NotLeader(node) => Answer::Elsewhere(node),
-        _ => Answer::Elsewhere(None),
+        Ok(bytes) => Answer::Directives(bytes),
+        Err(Untold::NotLeader(node)) => Answer::Elsewhere(node),
+        Err(Untold::Unknown) => Answer::Elsewhere(None),
     }
 }

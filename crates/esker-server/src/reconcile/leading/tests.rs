@@ -23,7 +23,11 @@ struct Bench {
     state: State,
     next: u64,
     asked: Vec<Ask>,
-    told: BTreeMap<CallId, Told>,
+    answers: BTreeMap<CallId, Told<MetaAnswer>>,
+    numbers: BTreeMap<CallId, Told<Result<NodeId, ErrorCode>>>,
+    directives: BTreeMap<CallId, Told<Vec<u8>>>,
+    /// All of these.
+    told: BTreeSet<CallId>,
     /// What the node has made of what it was told.
     made: Vec<(GroupId, ReplicaId)>,
     /// The number by which its reports ask whether what it holds is free.
@@ -68,7 +72,10 @@ impl Bench {
             state: State::default(),
             next: 0,
             asked: Vec::new(),
-            told: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            directives: BTreeMap::new(),
+            told: BTreeSet::new(),
             made: Vec::new(),
             asks: 0,
             ahead_ms: 0,
@@ -109,13 +116,25 @@ impl Bench {
 
     fn take(&mut self) {
         for out in self.leading.take() {
-            match out {
-                Out::Ask(ask) => self.asked.push(ask),
-                Out::Told(id, told) => {
-                    let before = self.told.insert(id, told);
-                    assert!(before.is_none(), "{id:?} was told twice: {before:?}");
+            let id = match out {
+                Out::Ask(ask) => {
+                    self.asked.push(ask);
+                    continue;
                 }
-            }
+                Out::Admin(id, told) => {
+                    self.answers.insert(id, told);
+                    id
+                }
+                Out::Register(id, told) => {
+                    self.numbers.insert(id, told);
+                    id
+                }
+                Out::Report(id, told) => {
+                    self.directives.insert(id, told);
+                    id
+                }
+            };
+            assert!(self.told.insert(id), "{id:?} was told twice");
         }
     }
 
@@ -186,7 +205,7 @@ impl Bench {
         };
         let state = self.state.clone();
         self.call(|leading, draw| leading.report(CallId(id), &report, (&state, now(0)), draw));
-        let Some(Told::Directives(bytes)) = self.told.get(&CallId(id)) else {
+        let Some(Ok(bytes)) = self.directives.get(&CallId(id)) else {
             return;
         };
         for directive in decode_directives(bytes).unwrap() {
@@ -214,9 +233,9 @@ fn list() -> MetaCall {
     MetaCall::ListTables(ListTablesRequest::default())
 }
 
-fn created(told: Option<&Told>) -> (ErrorName, i32) {
-    match told {
-        Some(Told::Meta(MetaAnswer::CreateTable(answer))) => (answer.err.clone(), answer.appid),
+fn created(bench: &Bench, id: u64) -> (ErrorName, i32) {
+    match bench.answers.get(&CallId(id)) {
+        Some(Ok(MetaAnswer::CreateTable(answer))) => (answer.err.clone(), answer.appid),
         other => panic!("{other:?}"),
     }
 }
@@ -276,7 +295,7 @@ fn who_has_not_looked_yet_tells_nobody_anything() {
     bench.leading.lead(None, false);
     bench.leading.lead(Some(HERE), true);
     bench.report(1);
-    assert!(matches!(&bench.told[&CallId(1)], Told::Directives(bytes)
+    assert!(matches!(&bench.directives[&CallId(1)], Ok(bytes)
         if decode_directives(bytes).unwrap().is_empty()));
     bench.state = state;
     bench.tick(9000);
@@ -294,10 +313,7 @@ fn who_creates_a_table_hears_of_it_when_every_partition_has_a_leader() {
     let mut bench = Bench::begun();
     bench.admin(1, create("ships"));
     bench.settle(5000);
-    assert!(
-        !bench.told.contains_key(&CallId(1)),
-        "nobody has made anything"
-    );
+    assert!(!bench.told.contains(&CallId(1)), "nobody has made anything");
     bench.report(2000);
     assert_eq!(bench.made.len(), 4);
     bench.report(2001);
@@ -305,15 +321,15 @@ fn who_creates_a_table_hears_of_it_when_every_partition_has_a_leader() {
         bench.tick(1000 * second);
         bench.settle(1000 * second);
     }
-    assert_eq!(created(bench.told.get(&CallId(1))), (ErrorName::OK, 1));
+    assert_eq!(created(&bench, 1), (ErrorName::OK, 1));
     let query = QueryConfigRequest {
         app_name: "ships".to_owned(),
         partition_indices: Vec::new(),
     };
     bench.admin(2, MetaCall::QueryConfig(query));
     bench.settle(10_000);
-    let Some(Told::Meta(MetaAnswer::QueryConfig(answer))) = bench.told.get(&CallId(2)) else {
-        panic!("{:?}", bench.told.get(&CallId(2)));
+    let Some(Ok(MetaAnswer::QueryConfig(answer))) = bench.answers.get(&CallId(2)) else {
+        panic!("{:?}", bench.answers.get(&CallId(2)));
     };
     assert_eq!((&answer.err, answer.partitions.len()), (&ErrorName::OK, 4));
 }
@@ -330,14 +346,14 @@ fn who_creates_a_table_that_is_placed_anew_is_told_its_last_number() {
     let unix_ms = now(5000).unix_ms();
     bench.state.apply_command(&Command { unix_ms, deed });
     bench.tick(5500);
-    assert!(!bench.told.contains_key(&CallId(1)), "it is being made");
+    assert!(!bench.told.contains(&CallId(1)), "it is being made");
     bench.report(2000);
     bench.report(2001);
     for second in 6..10 {
         bench.tick(1000 * second);
         bench.settle(1000 * second);
     }
-    assert_eq!(created(bench.told.get(&CallId(1))), (ErrorName::OK, 2));
+    assert_eq!(created(&bench, 1), (ErrorName::OK, 2));
 }
 
 #[test]
@@ -346,9 +362,9 @@ fn who_creates_a_table_does_not_wait_for_ever() {
     bench.admin(1, create("ships"));
     bench.settle(5000);
     bench.tick(5000 + 9999);
-    assert!(!bench.told.contains_key(&CallId(1)));
+    assert!(!bench.told.contains(&CallId(1)));
     bench.tick(5000 + 10_000);
-    created(bench.told.get(&CallId(1)));
+    created(&bench, 1);
 }
 
 #[test]
@@ -358,10 +374,10 @@ fn who_does_not_lead_says_who_does() {
     bench.admin(1, list());
     bench.call(|leading, draw| leading.register(CallId(2), node(9), draw));
     bench.report(3);
-    for id in 1..=3 {
-        let told = bench.told.get(&CallId(id));
-        assert_eq!(told, Some(&Told::NotLeader(Some(NodeId(4)))), "{id}");
-    }
+    let other = Untold::NotLeader(Some(NodeId(4)));
+    assert_eq!(bench.answers.get(&CallId(1)), Some(&Err(other)));
+    assert_eq!(bench.numbers.get(&CallId(2)), Some(&Err(other)));
+    assert_eq!(bench.directives.get(&CallId(3)), Some(&Err(other)));
     bench.tick(9000);
     assert!(bench.asked.is_empty(), "it proposes nothing either");
 }
@@ -372,8 +388,8 @@ fn a_call_that_was_looked_up_by_a_deposed_leader_is_not_answered_from_its_state(
     bench.admin(1, list());
     bench.leading.lead(Some(NodeId(4)), false);
     bench.settle(6000);
-    let told = bench.told.get(&CallId(1));
-    assert_eq!(told, Some(&Told::NotLeader(Some(NodeId(4)))));
+    let other = Untold::NotLeader(Some(NodeId(4)));
+    assert_eq!(bench.answers.get(&CallId(1)), Some(&Err(other)));
 }
 
 #[test]
@@ -384,11 +400,11 @@ fn a_creator_that_waits_is_answered_by_a_node_that_leads_no_more() {
     bench.leading.lead(None, false);
     bench.tick(6000);
     assert!(
-        !bench.told.contains_key(&CallId(1)),
+        !bench.told.contains(&CallId(1)),
         "the next leader opens the table"
     );
     bench.tick(15_000);
-    assert_eq!(created(bench.told.get(&CallId(1))), (ErrorName::OK, 1));
+    assert_eq!(created(&bench, 1), (ErrorName::OK, 1));
 }
 
 #[test]
@@ -397,7 +413,7 @@ fn a_node_gets_one_number_however_often_it_asks() {
     for id in 1..=2 {
         bench.call(|leading, draw| leading.register(CallId(id), node(9), draw));
         bench.settle(6000);
-        assert_eq!(bench.told.get(&CallId(id)), Some(&Told::Node(NodeId(2))));
+        assert_eq!(bench.numbers.get(&CallId(id)), Some(&Ok(Ok(NodeId(2)))));
     }
 }
 
@@ -407,9 +423,9 @@ fn beyond_the_bound_callers_are_told_that_it_is_busy() {
     for id in 0..CALLS_MAX as u64 + 3 {
         bench.admin(id, list());
     }
-    assert_eq!(bench.told.iter().filter(|row| row.0.0 < 2000).count(), 3);
+    assert_eq!(bench.told.iter().filter(|id| id.0 < 2000).count(), 3);
     bench.settle(7000);
-    assert!((0..CALLS_MAX as u64 + 3).all(|id| bench.told.contains_key(&CallId(id))));
+    assert!((0..CALLS_MAX as u64 + 3).all(|id| bench.told.contains(&CallId(id))));
 }
 
 #[test]
@@ -464,7 +480,7 @@ fn whatever_happens_each_call_is_told_once() {
         bench.settle(at);
         bench.leading.lead(None, false);
         bench.tick(at + 10_000);
-        let told = (10_001..=calls).all(|id| bench.told.contains_key(&CallId(id)));
+        let told = (10_001..=calls).all(|id| bench.told.contains(&CallId(id)));
         assert!(told, "seed {seed}");
         assert!(bench.leading.waits.is_empty() && bench.leading.due.is_empty());
     }
@@ -472,8 +488,8 @@ fn whatever_happens_each_call_is_told_once() {
 
 /// The directives that a call was answered with.
 fn directives_of(bench: &Bench, id: u64) -> Vec<Directive> {
-    match bench.told.get(&CallId(id)) {
-        Some(Told::Directives(bytes)) => decode_directives(bytes).unwrap(),
+    match bench.directives.get(&CallId(id)) {
+        Some(Ok(bytes)) => decode_directives(bytes).unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -487,7 +503,7 @@ fn a_node_is_freed_by_a_read_that_was_begun_after_it_asked() {
     let mut bench = Bench::begun();
     bench.asks = 5;
     bench.report(1);
-    assert!(!bench.told.contains_key(&CallId(1)), "it looks first");
+    assert!(!bench.told.contains(&CallId(1)), "it looks first");
     assert!(bench.step(6000));
     let held = Vec::new();
     let free = Directive::Free { asked: 5, held };
@@ -515,8 +531,8 @@ fn who_was_deposed_meanwhile_frees_nobody() {
     bench.report(1);
     bench.leading.lead(Some(NodeId(4)), false);
     assert!(bench.step(6000));
-    let told = bench.told.get(&CallId(1));
-    assert_eq!(told, Some(&Told::NotLeader(Some(NodeId(4)))));
+    let other = Untold::NotLeader(Some(NodeId(4)));
+    assert_eq!(bench.directives.get(&CallId(1)), Some(&Err(other)));
     // It leads again, and has heard nobody in that reign.
     let mut bench = Bench::begun();
     bench.asks = 5;
@@ -534,10 +550,8 @@ fn who_was_deposed_meanwhile_frees_nobody() {
     };
     bench.reply(request, &Reply::Busy, 6000);
     // Who asks must not believe that a leader has answered.
-    assert_eq!(
-        bench.told.get(&CallId(1)),
-        Some(&Told::NotLeader(Some(HERE)))
-    );
+    let here = Untold::NotLeader(Some(HERE));
+    assert_eq!(bench.directives.get(&CallId(1)), Some(&Err(here)));
 }
 
 #[test]
@@ -592,24 +606,18 @@ fn a_meta_service_that_went_on_alone_tells_nobody_anything_before_its_state_says
     for _ in 0..4 {
         bench.step(6000);
     }
-    let nothing = Told::Directives(encode_directives(&[]));
-    assert_eq!(bench.told[&CallId(1)], nothing);
+    let nothing = Ok(encode_directives(&[]));
+    assert_eq!(bench.directives[&CallId(1)], nothing);
     let early = ErrorName::Known(ErrorCode::ServiceNotActive);
-    assert_eq!(created(bench.told.get(&CallId(2))).0, early);
-    let refused = matches!(
-        bench.told[&CallId(3)],
-        Told::Refused(ErrorCode::ServiceNotActive, _)
-    );
-    assert!(refused, "{:?}", bench.told);
+    assert_eq!(created(&bench, 2).0, early);
+    let early = Ok(Err(ErrorCode::ServiceNotActive));
+    assert_eq!(bench.numbers[&CallId(3)], early);
     bench.tick(7000);
     bench.settle(7000);
     assert_eq!(bench.state.epoch(), epoch);
     bench.report(4);
     bench.settle(7500);
-    let told = match &bench.told[&CallId(4)] {
-        Told::Directives(bytes) => decode_directives(bytes).unwrap(),
-        other => panic!("{other:?}"),
-    };
+    let told = directives_of(&bench, 4);
     assert!(
         told.iter()
             .any(|one| matches!(one, Directive::Nodes { .. })),
@@ -634,6 +642,6 @@ fn a_meta_service_that_another_one_takes_the_place_of_says_nothing_in_its_name()
     bench.tick(7000);
     bench.settle(7000);
     assert_eq!(bench.state.epoch(), Epoch::default());
-    let nothing = Told::Directives(encode_directives(&[]));
-    assert_eq!(bench.told[&CallId(1)], nothing);
+    let nothing = Ok(encode_directives(&[]));
+    assert_eq!(bench.directives[&CallId(1)], nothing);
 }

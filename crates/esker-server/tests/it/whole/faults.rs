@@ -304,7 +304,7 @@ impl World {
         for place in &mut self.places {
             let brain = place.node.as_mut().and_then(Node::brain);
             if let Some(brain) = brain.filter(|brain| brain.is_leading()) {
-                brain.admin(0, call.clone());
+                brain.admin(call.clone());
             }
         }
     }
