@@ -8,10 +8,11 @@
 //! them, `known` is what all of them know (`meta_watch` says whether anybody leads meta), `delays`
 //! is who waits for a limit, `quick_reads` says which reads need no thread of their own, `slow_log`
 //! keeps calls that took long, `pages` is what a node shows over HTTP (`metrics_text`), `service`
-//! is the node behind its doors and `submitting` its calls on keys (`misdirected` counts those for
-//! nobody), `first_start` makes a directory a node's, `other_cluster` tells one that is out of
-//! place, and `running` is what whoever started it holds. `recovering` is the deed upon a node that
-//! is stopped, and `living` says whether the others are against it.
+//! is the node as clients see it and `submitting` its calls on keys (`misdirected` counts those for
+//! nobody), `peer_service` is the node as other nodes see it, `first_start` makes a directory a
+//! node's, `other_cluster` tells one that is out of place, and `running` is what whoever started it
+//! holds. `recovering` is the deed upon a node that is stopped, and `living` says whether the others
+//! are against it.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
 //!
@@ -48,6 +49,7 @@ mod misdirected;
 mod pages;
 mod service;
 mod submitting;
+mod peer_service;
 mod other_cluster;
 mod first_start;
 mod opening;
