@@ -188,22 +188,18 @@ impl Writes<'_> {
         })
     }
 
-    // Looks whether a conditional write is done.
+    // Looks whether a conditional write is done; `None` if it is refused before that.
     fn check(
         &self,
         (hash_key, sort_key): (&[u8], &[u8]),
         kind: CasCheckType,
         operand: &[u8],
-    ) -> Result<Checked> {
-        let nothing = Checked {
-            status: Status::INVALID_ARGUMENT,
-            row: None,
-        };
+    ) -> Result<Option<Checked>> {
         if are_too_long(hash_key, [sort_key]) || kind.name().is_none() {
-            return Ok(nothing);
+            return Ok(None);
         }
         let Some(key) = raw_key(hash_key, sort_key) else {
-            return Ok(nothing);
+            return Ok(None);
         };
         let row = self.rows.row(&key)?;
         let user = row.as_ref().map(|row| &row.user[..]);
@@ -212,19 +208,21 @@ impl Writes<'_> {
             Verdict::Failed => Status::TRY_AGAIN,
             Verdict::Invalid => Status::INVALID_ARGUMENT,
         };
-        Ok(Checked { status, row })
+        Ok(Some(Checked { status, row }))
     }
 
     fn check_and_set(&mut self, request: &CheckAndSetRequest) -> Result<CheckAndSetResponse> {
+        let refused = CheckAndSetResponse {
+            error: Status::INVALID_ARGUMENT,
+            ..CheckAndSetResponse::default()
+        };
         if are_too_long(&request.hash_key, [&request.set_sort_key[..]]) {
-            return Ok(CheckAndSetResponse {
-                error: Status::INVALID_ARGUMENT,
-                check_value_returned: request.return_check_value,
-                ..CheckAndSetResponse::default()
-            });
+            return Ok(refused);
         }
         let at = (&request.hash_key[..], &request.check_sort_key[..]);
-        let checked = self.check(at, request.check_type, &request.check_operand)?;
+        let Some(checked) = self.check(at, request.check_type, &request.check_operand)? else {
+            return Ok(refused);
+        };
         if checked.status.is_ok() {
             let sort_key = match request.set_diff_sort_key {
                 true => &request.set_sort_key,
@@ -253,21 +251,18 @@ impl Writes<'_> {
         let mutations = &request.mutate_list;
         let sort_keys = mutations.iter().map(|it| &it.sort_key[..]);
         // Refused before anything is looked at.
-        if mutations.is_empty() || !mutations.iter().all(|it| is_known(it.operation)) {
-            return Ok(CheckAndMutateResponse {
-                error: Status::INVALID_ARGUMENT,
-                ..CheckAndMutateResponse::default()
-            });
-        }
-        if are_too_long(&request.hash_key, sort_keys) {
-            return Ok(CheckAndMutateResponse {
-                error: Status::INVALID_ARGUMENT,
-                check_value_returned: request.return_check_value,
-                ..CheckAndMutateResponse::default()
-            });
+        let refused = CheckAndMutateResponse {
+            error: Status::INVALID_ARGUMENT,
+            ..CheckAndMutateResponse::default()
+        };
+        let are_known = mutations.iter().all(|it| is_known(it.operation));
+        if mutations.is_empty() || !are_known || are_too_long(&request.hash_key, sort_keys) {
+            return Ok(refused);
         }
         let at = (&request.hash_key[..], &request.check_sort_key[..]);
-        let checked = self.check(at, request.check_type, &request.check_operand)?;
+        let Some(checked) = self.check(at, request.check_type, &request.check_operand)? else {
+            return Ok(refused);
+        };
         if checked.status.is_ok() {
             for mutation in &request.mutate_list {
                 let Some(key) = raw_key(&request.hash_key, &mutation.sort_key) else {
