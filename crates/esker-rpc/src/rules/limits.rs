@@ -14,6 +14,11 @@ pub const BATCH_GET_BYTES_MAX: usize = MULTI_GET_BYTES_MAX;
 /// Rows that one step of a scan looks at, and returns at most.
 pub const SCAN_ROWS_MAX: usize = 1000;
 
+/// Bytes of rows after which a step of a scan ends, which returns one row at least. Pegasus has no
+/// such bound: 1000 rows of a megabyte each would be more than any connection takes, and their scan
+/// would never come to an end.
+pub const SCAN_BYTES_MAX: usize = 1 << 20;
+
 /// How long one read goes on.
 pub const READ_MS_MAX: u64 = 30_000;
 

@@ -291,7 +291,7 @@ fn counters_count_as_text() {
         assert_eq!(table.get(b"hk", b"n").await, Ok(Some(b"-2".to_vec())));
         table.set(b"hk", b"n", b"0x10", 0).await.unwrap();
         assert_eq!(table.incr(b"hk", b"n", 0, 0).await, Ok(16));
-        assert_eq!(table.get(b"hk", b"n").await, Ok(Some(b"0x10".to_vec())));
+        assert_eq!(table.get(b"hk", b"n").await, Ok(Some(b"16".to_vec())));
         table.set(b"hk", b"n", b"no number", 0).await.unwrap();
         assert_eq!(table.incr(b"hk", b"n", 1, 0).await, invalid());
         table

@@ -13,7 +13,7 @@ use esker_rpc::error::Status;
 use esker_rpc::keys::{key_hash, partition_of, split_raw_key};
 use esker_rpc::message::data::{GetScannerRequest, KeyValue, SCAN_ENDED, ScanResponse};
 use esker_rpc::rules::filter::Filter;
-use esker_rpc::rules::limits::{SCAN_CONTEXT_MS_MAX, SCAN_ROWS_MAX, scan_rows};
+use esker_rpc::rules::limits::{SCAN_BYTES_MAX, SCAN_CONTEXT_MS_MAX, SCAN_ROWS_MAX, scan_rows};
 use esker_rpc::rules::range::{KeyRange, of_scan};
 
 use crate::partition::rows::{Moment, Walk};
@@ -21,10 +21,6 @@ use crate::partition::rows::{Moment, Walk};
 /// Scans of a partition that are under way at the most. The one that was not used for the longest
 /// time is forgotten for another; its client opens it again behind the last key that it has seen.
 const CONTEXTS_MAX: usize = 1000;
-
-/// Bytes of rows after which a page ends: 1000 rows of a megabyte each would be more than any
-/// connection takes, and their scan would never come to an end. One row is always returned.
-const PAGE_BYTES_MAX: usize = 1 << 20;
 
 /// Bits of an id that count scans; those above tell one life of the server from another.
 const COUNT_BITS: u32 = 32;
@@ -171,7 +167,7 @@ impl Scans {
                     ..late
                 });
             }
-            if count >= rows_max || size_bytes >= PAGE_BYTES_MAX || walk.is_spent() {
+            if count >= rows_max || size_bytes >= SCAN_BYTES_MAX || walk.is_spent() {
                 let mut next = last.unwrap_or_default();
                 // The first key behind it.
                 next.push(0);

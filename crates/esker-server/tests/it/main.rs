@@ -30,3 +30,10 @@ mod cluster;
 mod whole;
 mod meta_sim;
 mod meta;
+#[allow(
+    dead_code,
+    reason = "the tests of the wire use more of the double than these"
+)]
+#[path = "../../../esker-rpc/tests/it/memory/mod.rs"]
+mod memory;
+mod double;

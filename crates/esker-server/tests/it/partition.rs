@@ -21,25 +21,25 @@ use esker_server::partition::scans::{Scans, Share};
 use crate::partition_model::{Model, raw};
 
 /// Seconds since 2016 at which the tests begin.
-const BEGIN_S: u32 = 300_000_000;
+pub const BEGIN_S: u32 = 300_000_000;
 
 const HASH_KEYS: [&[u8]; 3] = [b"quay", b"ship", b"\xff\xff"];
 
 /// A replica: a database of its own.
-struct Replica {
-    db: Db,
+pub struct Replica {
+    pub db: Db,
     machine: Machine,
 }
 
 impl Replica {
-    fn new(seed: u64) -> (SimWorld, Replica) {
+    pub fn new(seed: u64) -> (SimWorld, Replica) {
         let world = SimWorld::new(seed);
         let db = Db::builder("/db").env(world.env()).open().unwrap();
         let machine = Machine::default();
         (world, Replica { db, machine })
     }
 
-    fn apply(&mut self, entry: &[u8]) -> Vec<KeyAnswer> {
+    pub fn apply(&mut self, entry: &[u8]) -> Vec<KeyAnswer> {
         let command = Command::read(entry).unwrap();
         let mut batch = self.db.batch();
         let answers = self.machine.apply(&self.db, &command, &mut batch).unwrap();
@@ -54,7 +54,7 @@ impl Replica {
     }
 }
 
-fn entry(stamp: Stamp, calls: &[KeyCall]) -> Vec<u8> {
+pub fn entry(stamp: Stamp, calls: &[KeyCall]) -> Vec<u8> {
     let mut writer = CommandWriter::new(stamp);
     for call in calls {
         let mut reader = RequestReader::new(1 << 20);
@@ -65,15 +65,15 @@ fn entry(stamp: Stamp, calls: &[KeyCall]) -> Vec<u8> {
     writer.finish()
 }
 
-fn some_of<T: Copy>(dice: &mut Random, of: &[T]) -> T {
+pub fn some_of<T: Copy>(dice: &mut Random, of: &[T]) -> T {
     of[dice.below(of.len() as u64) as usize]
 }
 
-fn hash_key(dice: &mut Random) -> Blob {
+pub fn hash_key(dice: &mut Random) -> Blob {
     Blob::of(some_of(dice, &HASH_KEYS))
 }
 
-fn sort_key(dice: &mut Random) -> Blob {
+pub fn sort_key(dice: &mut Random) -> Blob {
     let keys: [&[u8]; 8] = [b"", b"\0", b"a", b"aa", b"ab", b"b", b"\xff", b"\xff\xff"];
     Blob::of(some_of(dice, &keys))
 }
@@ -97,7 +97,7 @@ fn expiry(dice: &mut Random, now: u32) -> i32 {
     some_of(dice, &[0, 0, 0, now - 5, near, near]) as i32
 }
 
-fn write(dice: &mut Random, now: u32) -> KeyCall {
+pub fn write(dice: &mut Random, now: u32) -> KeyCall {
     let hash_key = hash_key(dice);
     let key = Blob::from(raw(&hash_key, &sort_key(dice)));
     let checks = [
@@ -171,7 +171,7 @@ fn write(dice: &mut Random, now: u32) -> KeyCall {
     }
 }
 
-fn multi_get(dice: &mut Random) -> MultiGetRequest {
+pub fn multi_get(dice: &mut Random) -> MultiGetRequest {
     let filters = [
         FilterType::FT_NO_FILTER,
         FilterType::FT_MATCH_PREFIX,

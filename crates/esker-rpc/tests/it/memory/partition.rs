@@ -10,8 +10,8 @@ use esker_rpc::message::data::{
     BatchGetRequest, BatchGetResponse, CheckAndMutateRequest, CheckAndMutateResponse,
     CheckAndSetRequest, CheckAndSetResponse, CountResponse, FullRow, IncrRequest, IncrResponse,
     KeyAnswer, KeyCall, KeyValue, MultiGetRequest, MultiGetResponse, MultiPutRequest,
-    MultiRemoveRequest, MultiRemoveResponse, MutateOperation, ReadResponse, ScanResponse,
-    TtlResponse, UpdateRequest, UpdateResponse,
+    MultiRemoveRequest, MultiRemoveResponse, MutateOperation, ReadResponse, SCAN_ENDED,
+    ScanResponse, TtlResponse, UpdateRequest, UpdateResponse,
 };
 use esker_rpc::rules::check::{Verdict, check};
 use esker_rpc::rules::counter::{Incremented, increment};
@@ -25,6 +25,9 @@ use esker_rpc::time::WireSecond;
 use esker_rpc::value::{StoredValue, TimeTag};
 
 use super::scans::{Place, Scan, Scans, range};
+
+/// Bytes of the longest raw key that a row can have: what the engine takes of what is shipped.
+const RAW_KEY_BYTES_MAX: usize = 65_535;
 
 /// The rows of one partition: raw keys and stored values.
 #[derive(Debug)]
@@ -159,7 +162,7 @@ impl Partition {
             self,
             moment,
             ReadResponse {
-                error: status_of_read(key, value.is_some()),
+                error: status_of_read(value.is_some()),
                 value: value.unwrap_or_default(),
             }
         )
@@ -171,16 +174,21 @@ impl Partition {
             self,
             moment,
             TtlResponse {
-                error: status_of_read(key, expiry.is_some()),
+                error: status_of_read(expiry.is_some()),
                 ttl_seconds: expiry.map_or(0, |expiry| ttl_s(expiry, moment.place.now)),
             }
         )
     }
 
     fn multi_get(&self, request: &MultiGetRequest, moment: &Moment) -> MultiGetResponse {
-        let (error, kvs) = match request.sort_keys.is_empty() {
-            false => self.named_rows(request, moment),
-            true => self.rows_of_range(request, moment),
+        let filter = Filter::new(
+            request.sort_key_filter_type,
+            &request.sort_key_filter_pattern,
+        );
+        let (error, kvs) = match (filter, request.sort_keys.is_empty()) {
+            (None, _) => (Status::INVALID_ARGUMENT, Vec::new()),
+            (Some(_), false) => self.named_rows(request, moment),
+            (Some(filter), true) => self.rows_of_range(request, filter, moment),
         };
         stamped!(
             self,
@@ -209,12 +217,13 @@ impl Partition {
         (Status::OK, found.rows)
     }
 
-    fn rows_of_range(&self, request: &MultiGetRequest, moment: &Moment) -> (Status, Vec<KeyValue>) {
-        let filter = Filter::new(
-            request.sort_key_filter_type,
-            &request.sort_key_filter_pattern,
-        );
-        let (Some(filter), Some(keys)) = (filter, of_multi_get(request)) else {
+    fn rows_of_range(
+        &self,
+        request: &MultiGetRequest,
+        filter: Filter<'_>,
+        moment: &Moment,
+    ) -> (Status, Vec<KeyValue>) {
+        let Some(keys) = of_multi_get(request) else {
             return (Status::INVALID_ARGUMENT, Vec::new());
         };
         let mut found = Found::new(request);
@@ -305,12 +314,19 @@ impl Partition {
                     }
                 )
             }
-            Err(status) => stamped!(self, moment, ScanResponse { error: status }),
+            Err(status) => stamped!(
+                self,
+                moment,
+                ScanResponse {
+                    error: status,
+                    context_id: SCAN_ENDED,
+                }
+            ),
         }
     }
 
     fn put(&mut self, request: &UpdateRequest, moment: &Moment) -> UpdateResponse {
-        let error = unless(split_raw_key(&request.key).is_none());
+        let error = unless(!is_row_key(&request.key));
         if error.is_ok() {
             let expiry = self.expiry(request.expire_ts_seconds, moment);
             self.store(request.key.to_vec(), &request.value, expiry, moment);
@@ -329,7 +345,7 @@ impl Partition {
     fn remove(&mut self, key: &[u8], moment: &Moment) -> UpdateResponse {
         self.rows.remove(key);
         let decree = self.next_decree();
-        let error = Status::OK;
+        let error = unless(!is_row_key(key));
         stamped!(
             self,
             moment,
@@ -344,7 +360,7 @@ impl Partition {
         let keys = request
             .kvs
             .iter()
-            .map(|row| raw_key(&request.hash_key, &row.key));
+            .map(|row| row_key(&request.hash_key, &row.key));
         let keys: Option<Vec<_>> = keys.collect();
         let keys = keys.filter(|keys| !keys.is_empty());
         let error = unless(keys.is_none());
@@ -371,7 +387,7 @@ impl Partition {
         let keys = request
             .sort_keys
             .iter()
-            .map(|key| raw_key(&request.hash_key, key));
+            .map(|key| row_key(&request.hash_key, key));
         let keys: Option<Vec<_>> = keys.collect();
         let keys = keys.filter(|keys| !keys.is_empty());
         let error = unless(keys.is_none());
@@ -397,14 +413,13 @@ impl Partition {
         let old = self.live(&request.key, moment);
         let old_expiry = old.map_or(WireSecond::NONE, |stored| stored.expiry);
         let sum = increment(old.map(|stored| stored.user), request.increment);
-        let is_key = split_raw_key(&request.key).is_some();
+        let is_key = is_row_key(&request.key);
         let (error, new_value) = match sum {
             Incremented::To(sum) if is_key => (Status::OK, sum),
             Incremented::Overflow(old) => (Status::INVALID_ARGUMENT, old),
             _ => (Status::INVALID_ARGUMENT, 0),
         };
-        let is_read = request.increment == 0 && request.expire_ts_seconds == 0;
-        if error.is_ok() && !is_read {
+        if error.is_ok() {
             let (now, default) = (moment.place.now, moment.default_ttl_s);
             let expiry = after_increment(request.expire_ts_seconds, old_expiry, default, now);
             let text = new_value.to_string();
@@ -428,7 +443,7 @@ impl Partition {
         moment: &Moment,
     ) -> CheckAndSetResponse {
         let keys = [&request.check_sort_key, &request.set_sort_key];
-        let [Some(check_key), Some(other_key)] = keys.map(|key| raw_key(&request.hash_key, key))
+        let [Some(check_key), Some(other_key)] = keys.map(|key| row_key(&request.hash_key, key))
         else {
             return stamped!(
                 self,
@@ -485,9 +500,13 @@ impl Partition {
                 .mutate_list
                 .iter()
                 .all(|one| one.operation.name().is_some());
-        let Some(check_key) =
-            raw_key(&request.hash_key, &request.check_sort_key).filter(|_| is_known)
-        else {
+        let check_key = row_key(&request.hash_key, &request.check_sort_key);
+        let keys = request
+            .mutate_list
+            .iter()
+            .map(|one| row_key(&request.hash_key, &one.sort_key));
+        let keys: Option<Vec<_>> = keys.collect();
+        let (Some(check_key), Some(keys), true) = (check_key, keys, is_known) else {
             let error = Status::INVALID_ARGUMENT;
             return stamped!(self, moment, CheckAndMutateResponse { error: error });
         };
@@ -495,12 +514,8 @@ impl Partition {
             .live(&check_key, moment)
             .map(|stored| Blob::of(stored.user));
         let verdict = check(request.check_type, old.as_deref(), &request.check_operand);
-        for one in request
-            .mutate_list
-            .iter()
-            .filter(|_| verdict == Verdict::Passed)
-        {
-            let key = raw_key(&request.hash_key, &one.sort_key).expect("as long as the one above");
+        let changes = request.mutate_list.iter().zip(keys);
+        for (one, key) in changes.filter(|_| verdict == Verdict::Passed) {
             match one.operation {
                 MutateOperation::MO_PUT => {
                     let expiry = self.expiry(one.set_expire_ts_seconds, moment);
@@ -564,11 +579,19 @@ impl Found {
     }
 }
 
-fn status_of_read(key: &[u8], is_there: bool) -> Status {
-    match (split_raw_key(key), is_there) {
-        (None, _) => Status::INVALID_ARGUMENT,
-        (_, true) => Status::OK,
-        (_, false) => Status::NOT_FOUND,
+fn is_row_key(key: &[u8]) -> bool {
+    key.len() <= RAW_KEY_BYTES_MAX && split_raw_key(key).is_some()
+}
+
+/// The raw key of a row; none if no row can have it.
+fn row_key(hash_key: &[u8], sort_key: &[u8]) -> Option<Vec<u8>> {
+    raw_key(hash_key, sort_key).filter(|key| is_row_key(key))
+}
+
+fn status_of_read(is_there: bool) -> Status {
+    match is_there {
+        true => Status::OK,
+        false => Status::NOT_FOUND,
     }
 }
 

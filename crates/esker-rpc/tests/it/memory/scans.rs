@@ -6,7 +6,7 @@ use std::ops::Bound;
 use esker_rpc::keys::{key_hash, split_raw_key};
 use esker_rpc::message::data::{GetScannerRequest, KeyValue, SCAN_ENDED};
 use esker_rpc::rules::filter::Filter;
-use esker_rpc::rules::limits::{SCAN_ROWS_MAX, scan_rows};
+use esker_rpc::rules::limits::{SCAN_BYTES_MAX, SCAN_ROWS_MAX, scan_rows};
 use esker_rpc::rules::range::{KeyRange, of_scan};
 use esker_rpc::time::WireSecond;
 use esker_rpc::value::StoredValue;
@@ -97,21 +97,26 @@ impl Scans {
             context: SCAN_ENDED,
             ..Step::default()
         };
-        let (mut looked, mut passed) = (0, 0);
+        let (mut looked, mut passed, mut size_bytes) = (0, 0, 0);
+        let mut last: &[u8] = &[];
         let rows_max = scan_rows(scan.request.batch_size);
         for (key, bytes) in range(rows, &scan.rest) {
-            if looked == SCAN_ROWS_MAX || passed == rows_max {
-                scan.rest.start.clone_from(key);
+            let is_full = passed == rows_max || size_bytes >= SCAN_BYTES_MAX;
+            if looked == SCAN_ROWS_MAX || is_full {
+                // What is put behind the last row meanwhile is seen as well.
+                scan.rest.start = [last, &[0]].concat();
                 self.last += 1;
                 step.context = self.last;
                 break;
             }
             looked += 1;
+            last = key;
             let Some(row) = scan.passes(key, bytes, place) else {
                 continue;
             };
             passed += 1;
             if scan.request.only_return_count != Some(true) {
+                size_bytes += row.key.len() + row.value.len();
                 step.rows.push(row);
             }
         }
