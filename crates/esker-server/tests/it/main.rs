@@ -30,6 +30,11 @@ mod cluster;
 mod whole;
 mod meta_sim;
 mod meta;
+mod fixture;
+#[path = "../../../esker-rpc/tests/it/calls.rs"]
+mod calls;
+#[path = "../../../esker-rpc/tests/it/scans.rs"]
+mod scans;
 #[allow(
     dead_code,
     reason = "the tests of the wire use more of the double than these"
