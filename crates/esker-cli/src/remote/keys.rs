@@ -276,7 +276,7 @@ pub fn ttl_of(place: &Place<'_>, args: &Ttl) -> Outcome {
 Examples:
   esker kv incr --table temp visits anna             one more; a key that is not there counts as 0
   esker kv incr --table temp visits anna -5          five less
-  esker kv incr --table temp visits anna 0           what it is
+  esker kv incr --table temp visits anna 0           what it is, which is written as any other sum
   esker kv incr --table temp visits anna --ttl 1d    it ends a day from now on
 
 The number is kept as text. A time to live stays as it was unless --ttl or --no-ttl changes it.")]
