@@ -20,14 +20,32 @@ pub struct ByHand(Child);
 
 impl ByHand {
     pub fn start(bench: &Bench, words: &[&str]) -> ByHand {
+        ByHand::of(bench.command(&ByHand::words(words)))
+    }
+
+    /// One that may have so many descriptors at the most.
+    pub fn limited(bench: &Bench, descriptors_max: u32, words: &[&str]) -> ByHand {
+        let tool = bench.command(&ByHand::words(words));
+        let mut command = Command::new("bash");
+        let script = format!("ulimit -n {descriptors_max} && exec \"$0\" \"$@\"");
+        command.arg("-c").arg(script).arg(tool.get_program());
+        command.args(tool.get_args()).current_dir(bench.path(""));
+        ByHand::of(command)
+    }
+
+    fn words<'a>(words: &[&'a str]) -> Vec<&'a str> {
         let any = ["serve", "--json", "--meta-port", "0", "--data-port", "0"];
-        let mut command = bench.command(&[&any[..], &QUICK, words].concat());
+        [&any[..], &QUICK, words].concat()
+    }
+
+    fn of(mut command: Command) -> ByHand {
+        command.stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         ByHand(command.spawn().unwrap())
     }
 
     /// Waits until it serves, or ends; where it serves.
-    fn serves(&mut self) -> Option<Value> {
+    pub fn serves(&mut self) -> Option<Value> {
         let mut line = String::new();
         let out = self.0.stdout.take().unwrap();
         BufReader::new(out).read_line(&mut line).unwrap();
@@ -50,7 +68,7 @@ impl ByHand {
         (self.0.wait().unwrap().code().unwrap_or(-1), lines)
     }
 
-    fn stop(self) -> String {
+    pub fn stop(self) -> String {
         let pid = self.0.id().to_string();
         let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
         assert!(sent.success());

@@ -45,6 +45,7 @@ mod kv;
 mod cluster_tables;
 mod cluster_commands;
 mod cluster_identity;
+mod cluster_descriptors;
 mod cluster_removed;
 mod cluster_metas;
 mod cluster_disk;

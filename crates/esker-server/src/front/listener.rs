@@ -14,6 +14,7 @@ use crate::front::connection::serve;
 use crate::front::counters::{Cause, Counters};
 use crate::front::door::{Door, DoorKind};
 use crate::front::service::Service;
+use crate::front::shortage;
 use crate::log_lines::LogLines;
 
 /// How long the door stays shut when the machine has no connection to give (no descriptors are
@@ -118,14 +119,15 @@ async fn accept_all<S: Service>(
                         note(&door, &ended);
                     }
                     if connections.len() >= door.bounds.connections_max {
-                        door.counters.refuse(&door.log, Cause::TooMany, &peer.to_string());
+                        let detail = format!("{peer}, beside {}", connections.len());
+                        door.counters.refuse(&door.log, Cause::TooMany, &detail);
                         continue;
                     }
                     door.counters.accept();
                     connections.spawn(serve(Arc::clone(&door), stream, peer));
                 }
                 Err(error) => {
-                    door.counters.refuse(&door.log, Cause::Accept, &error.to_string());
+                    door.counters.refuse(&door.log, Cause::Accept, &shortage::words(&error));
                     sleep(AFTER_FAILURE).await;
                 }
             },

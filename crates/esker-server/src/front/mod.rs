@@ -2,11 +2,12 @@
 //!
 //! A door takes connections of one kind of address, reads requests from them, gives each to a
 //! `Service` with a `Responder`, and writes what comes back. `bind` says where a door may listen,
-//! `service` is who answers, `bounds` how much a door takes, `counters` what it has refused.
-//! `http` reads the one line of HTTP that a door takes, and writes the page that comes back.
-//! `outbox` holds what a connection has yet to write, `writing` writes it, `pace` says whether
-//! bytes go fast enough, `dispatch` takes a request apart, `door` is what all connections of one
-//! address share, `connection` serves one socket and `listener` accepts them.
+//! `shortage` what to do where the machine gives no connection, `service` is who answers, `bounds`
+//! how much a door takes, `counters` what it has refused. `http` reads the one line of HTTP that a
+//! door takes, and writes the page that comes back. `outbox` holds what a connection has yet to
+//! write, `writing` writes it, `pace` says whether bytes go fast enough, `dispatch` takes a request
+//! apart, `door` is what all connections of one address share, `connection` serves one socket and
+//! `listener` accepts them.
 //!
 //! Law: everything that a stranger can make grow has a bound; a bound that is reached is a typed
 //! refusal, a pause in reading, or a close that is counted and logged. What nobody knows the
@@ -15,6 +16,7 @@
 //! Not here: what a call means, and who leads the partition.
 
 pub mod bind;
+pub(crate) mod shortage;
 pub mod http;
 pub mod service;
 pub mod bounds;

@@ -13,6 +13,7 @@ use tokio::time::{Instant, interval, sleep, timeout, timeout_at};
 
 use crate::front::bind::check_loopback;
 use crate::front::pace::Pace;
+use crate::front::shortage;
 use crate::log_lines::{Level, LogLines};
 use crate::peer::ask::Answer;
 use crate::peer::cause::{Causes, Ended, PeerCause};
@@ -225,7 +226,7 @@ async fn dial(opening: &LinkOpening) -> Result<Connection, Ended> {
     let address =
         check_loopback(opening.address).map_err(|error| unreachable(error.to_string()))?;
     let stream = TcpStream::connect(address).await;
-    let mut stream = stream.map_err(|error| unreachable(error.to_string()))?;
+    let mut stream = stream.map_err(|error| unreachable(shortage::words(&error)))?;
     // What is sent is waited for. A socket that cannot be told so only waits longer.
     let _ = stream.set_nodelay(true);
     let greeting = Greeting {

@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::front::bounds::permits_of;
 use crate::front::outbox::{Closing, Outbox};
 use crate::front::pace::Pace;
+use crate::front::shortage;
 use crate::front::writing::{Slowest, Unwritten, write_all};
 use crate::log_lines::{Level, LogLines};
 use crate::peer::ask::{Answer, Ask, Asker};
@@ -69,11 +70,22 @@ struct Refusals {
 
 impl Refusals {
     fn note(&self, who: &str, ended: &Ended) {
+        let line = format!("refused a node at {who}: {}", ended.words);
+        self.tell(ended.cause, &line);
+    }
+
+    /// The machine gave none, so nobody knows whose it would have been.
+    fn no_connection(&self, error: &std::io::Error) {
+        let words = shortage::words(error);
+        let line = format!("could not accept a connection of a node: {words}");
+        self.tell(PeerCause::Accept, &line);
+    }
+
+    fn tell(&self, cause: PeerCause, line: &str) {
         // Nothing hangs on the order of a count among other writes.
         self.total.fetch_add(1, Ordering::Relaxed);
-        if let Some(count) = self.causes.count(ended.cause) {
-            let words = &ended.words;
-            let line = format!("refused a node at {who}: {words} ({count} so far)");
+        if let Some(count) = self.causes.count(cause) {
+            let line = format!("{line} ({count} so far)");
             self.log.write(Level::Warning, &line);
         }
     }
@@ -93,13 +105,8 @@ pub struct PeerOpening<S> {
 }
 
 impl PeerListener {
-    /// Opens the door, with the bounds that are usual. Needs a runtime of tokio.
-    pub fn open<S: PeerService>(opening: PeerOpening<S>) -> std::io::Result<PeerListener> {
-        PeerListener::open_within(opening, PeerBounds::default())
-    }
-
-    /// As [`PeerListener::open`], with other bounds.
-    pub fn open_within<S: PeerService>(
+    /// Opens the door. Needs a runtime of tokio.
+    pub fn open<S: PeerService>(
         opening: PeerOpening<S>,
         bounds: PeerBounds,
     ) -> std::io::Result<PeerListener> {
@@ -183,8 +190,7 @@ async fn accept_all<S: PeerService>(door: Arc<Door<S>>, listener: TcpListener) {
                         door.refused.note(&peer.to_string(), &ended);
                     }
                     Err(error) => {
-                        let ended = Ended::new(PeerCause::Accept, error);
-                        door.refused.note("its own address", &ended);
+                        door.refused.no_connection(&error);
                         sleep(AFTER_FAILURE).await;
                     }
                 }

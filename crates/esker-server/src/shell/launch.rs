@@ -62,8 +62,7 @@ pub(crate) struct Launched {
     pub(crate) raft: Running,
     /// The threads that raft gives work, which end behind it.
     pub(crate) stages: Vec<Running>,
-    /// The thread of compactions that were asked for: it ends once this sender has gone, or, in the
-    /// midst of one, with the database.
+    /// The thread of compactions that were asked for: it ends with this sender, or the database.
     pub(crate) compacting: (Sender<()>, Running),
     pub(crate) db: Db,
     pub(crate) lock: Box<dyn DirLock>,
@@ -479,12 +478,13 @@ impl Shell<'_> {
         };
         let peers = {
             let _runtime = self.handles.links.enter();
-            PeerListener::open(PeerOpening {
+            let opening = PeerOpening {
                 listener: listeners.peers,
                 service: Arc::clone(&service),
                 registry: Arc::clone(&shared.registry),
                 log: self.log.clone(),
-            })
+            };
+            PeerListener::open(opening, self.settings.peer_bounds.clone())
         };
         let doors = Doors {
             meta: front(DoorKind::Meta, listeners.meta)?,

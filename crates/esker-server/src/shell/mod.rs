@@ -1,7 +1,8 @@
 //! Threads, sockets and clocks around the stages of a node, and its configuration.
 //!
 //! `quantity` reads bytes and durations, `settings` is what a node may be told, `catalog` tells
-//! each setting once, `config` reads files and words by it and says where each value came from.
+//! each setting once, `config` reads files and words by it and says where each value came from;
+//! `descriptors` lets them fit what the process may have.
 //! `opening` is what comes before the parts of a node, and `launch` starts them: `raft_thread` with
 //! the side of meta (`brain`, and what it leans on: `surroundings`), `log_thread`, `apply_thread`,
 //! `read_threads`, `image_thread`, `compact_thread`; `inbox` and `pending` are how others speak to
@@ -23,6 +24,7 @@ pub mod settings;
 pub mod catalog;
 pub mod config;
 mod disk_size;
+mod descriptors;
 mod moments;
 mod fault;
 mod threads;

@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, interval, timeout};
 
 use crate::log_lines::{Level, LogLines};
+use crate::shell::descriptors::fitted;
 use crate::shell::inbox::Told;
 use crate::shell::launch::{Handles, Launched, launch};
 use crate::shell::place::Place;
@@ -85,7 +86,11 @@ impl Node {
             clients: runtime.handle(),
             links: links.handle(),
         };
-        let launching = launch(env, settings, (nonce, &log), handles);
+        let (settings, scarce) = fitted(settings);
+        if let Some(line) = scarce {
+            log.write(Level::Warning, &line);
+        }
+        let launching = launch(env, &settings, (nonce, &log), handles);
         let launched = runtime.block_on(launching).map_err(StartError)?;
         Ok(Node {
             launched,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::front::Bounds;
+use crate::peer::bounds::PeerBounds;
 
 /// Settings of one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Settings {
     pub slow_query: Duration,
     /// Bounds of each door for clients.
     pub bounds: Bounds,
+    /// Bounds of the door for other nodes.
+    pub peer_bounds: PeerBounds,
     /// Settings of the engine by their names.
     pub engine: Vec<(String, String)>,
 }
@@ -71,6 +74,7 @@ impl Default for Settings {
             socket_threads: 0,
             slow_query: Duration::from_millis(100),
             bounds: Bounds::default(),
+            peer_bounds: PeerBounds::default(),
             engine: Vec::new(),
         }
     }

@@ -106,7 +106,7 @@ impl Node {
             registry: Arc::clone(&registry),
             log: log.clone(),
         };
-        let listener = PeerListener::open_within(opening, bounds);
+        let listener = PeerListener::open(opening, bounds);
         let on_broken = Arc::new(move |node| {
             // A test that has ended hears no more.
             let _ = gone.send(node);

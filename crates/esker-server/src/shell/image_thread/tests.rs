@@ -11,6 +11,7 @@ use esker_raft::{Configuration, GroupId, ReplicaId};
 use tokio::sync::mpsc;
 
 use crate::front::listen;
+use crate::peer::bounds::PeerBounds;
 use crate::peer::format::Speaker;
 use crate::peer::link::LinkSettings;
 use crate::peer::listener::{PeerListener, PeerOpening, PeerService};
@@ -64,7 +65,7 @@ async fn is_told_here_and_there(may_begin: bool) {
         registry: registry(2),
         log: silent.clone(),
     };
-    let listener = PeerListener::open(opening).unwrap();
+    let listener = PeerListener::open(opening, PeerBounds::default()).unwrap();
     let settings = LinkSettings::default();
     let links = Links::new(registry(1), settings, silent.clone(), Arc::new(|_| {}));
     links.set_addresses(&BTreeMap::from([(2, listener.address())]));

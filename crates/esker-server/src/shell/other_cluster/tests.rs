@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use crate::front::listen;
 use crate::log_lines::LogLines;
 use crate::peer::ask::{Ask, Asker};
+use crate::peer::bounds::PeerBounds;
 use crate::peer::format::Speaker;
 use crate::peer::link::LinkSettings;
 use crate::peer::listener::{PeerListener, PeerOpening, PeerService};
@@ -46,7 +47,7 @@ async fn node(cluster: u64, node: u64) -> PeerListener {
         registry: registry(cluster, node),
         log: LogLines::silent(),
     };
-    PeerListener::open(opening).unwrap()
+    PeerListener::open(opening, PeerBounds::default()).unwrap()
 }
 
 /// Why node 1 of cluster 77 ends, if it does: who it is to join is of cluster 88, and the others of
