@@ -53,6 +53,7 @@ mod cluster_examples;
 mod cluster_nodes;
 mod cluster_recover;
 mod cluster_meta_lost;
+mod cluster_meta_damaged;
 mod cluster_watch;
 mod service_scenario;
 mod nemesis;

@@ -294,8 +294,8 @@ impl Applying {
     }
 
     /// The replica is known to be damaged from now on, whatever happens.
-    pub(crate) fn write_retired(&mut self, member: Member) -> Result<()> {
-        self.retire(member, "")
+    pub(crate) fn write_retired(&mut self, member: Member, why: &str) -> Result<()> {
+        self.retire(member, why)
     }
 
     /// The largest replica id of a group that was destroyed here.
@@ -414,6 +414,7 @@ impl Applying {
         match self.switches.get(member.group)? {
             Some(known) if known.member == member && !is_ended(&known) => {
                 let state = State::Retired;
+                self.switches.keep_reason(member, why)?;
                 self.switches.set(&Switch { state, ..known })
             }
             _ => Ok(()),

@@ -82,7 +82,7 @@ pub fn begin_all(
         let is_named = lost.as_ref().is_some_and(|lost| lost.contains(&named));
         let is_lost = is_gone || is_named;
         let begun = match (switch.state, is_lost) {
-            (State::Retired, _) => Err("it has lost what it promised".to_owned()),
+            (State::Retired, _) => Err(why_retired(stages, member)?),
             (_, true) => Err("the raft log has lost what it promised".to_owned()),
             (_, false) => {
                 let own = keyspaces.get(&member).map_or(&[][..], Vec::as_slice);
@@ -107,13 +107,19 @@ pub fn begin_all(
                 found.running.push(member);
             }
             Err(why) => {
-                stages.applying.write_retired(member)?;
+                stages.applying.write_retired(member, &why)?;
                 kept.retired.insert(member);
                 found.damaged.push((member, why));
             }
         }
     }
     Ok(kept)
+}
+
+/// As it was said when it was found; a version of before kept no words.
+fn why_retired(stages: &Stages, member: Member) -> Result<String> {
+    let kept = stages.applying.own_rows().reason(member)?;
+    Ok(kept.unwrap_or_else(|| "it has lost what it promised".to_owned()))
 }
 
 /// How a replica begins again: its keyspace, its mark, what consensus is told, and up to where its

@@ -13,6 +13,9 @@
 //! Integers of the value are little-endian. Valid if and only if the version is 1, the state is
 //! known, there are no more voters than a group may have, and the value ends behind them.
 //!
+//! Under `w` and the group lies why a replica of it was retired: its id (u64), then words. An
+//! opening that finds a retired replica has nothing else to tell it by.
+//!
 //! Beside them lie facts that the node keeps for others, under `f` and a name: whatever bytes.
 
 use esker::internals::base::codec::reader::ByteReader;
@@ -24,6 +27,7 @@ const VERSION: u8 = 1;
 
 const ROW: u8 = b'r';
 const FACT: u8 = b'f';
+const REASON: u8 = b'w';
 
 /// As many voters as a group has replicas at the most.
 pub const VOTERS_MAX: usize = 16;
@@ -150,17 +154,39 @@ impl Switches {
 
     /// The same, on the medium whenever it comes about.
     pub fn set_lazily(&self, switch: &Switch) -> Result<()> {
+        let rows = self.lazily();
+        rows.put(key_of(switch.member.group), switch.encode())
+    }
+
+    fn lazily(&self) -> Keyspace {
         let options = WriteOptions {
             durability: Some(Durability::Buffered),
             ..WriteOptions::default()
         };
-        let rows = self.rows.with_write(options);
-        rows.put(key_of(switch.member.group), switch.encode())
+        self.rows.with_write(options)
     }
 
     /// Forgets that of a group.
     pub fn remove(&self, group: GroupId) -> Result<()> {
-        self.rows.delete(key_of(group))
+        self.rows.delete(key_of(group))?;
+        self.rows.delete(reason_key(group))
+    }
+
+    /// Why a replica was retired, in the words that were found for it then.
+    pub fn reason(&self, member: Member) -> Result<Option<String>> {
+        let value = self.rows.get(reason_key(member.group))?;
+        let of_member = value.as_ref().and_then(|value| {
+            let (replica, words) = value.split_first_chunk::<8>()?;
+            let is_own = u64::from_le_bytes(*replica) == member.replica.0;
+            is_own.then(|| String::from_utf8_lossy(words).into_owned())
+        });
+        Ok(of_member)
+    }
+
+    /// Keeps why a replica is retired. Lazily: whoever retires it says so durably right after.
+    pub fn keep_reason(&self, member: Member, why: &str) -> Result<()> {
+        let value = [&member.replica.0.to_le_bytes()[..], why.as_bytes()].concat();
+        self.lazily().put(reason_key(member.group), value)
     }
 
     /// A fact that is kept under that name.
@@ -177,6 +203,10 @@ impl Switches {
 
 fn key_of(group: GroupId) -> Vec<u8> {
     [&[ROW][..], &group.0.to_be_bytes()].concat()
+}
+
+fn reason_key(group: GroupId) -> Vec<u8> {
+    [&[REASON][..], &group.0.to_be_bytes()].concat()
 }
 
 fn fact_key(name: &str) -> Vec<u8> {

@@ -100,6 +100,13 @@ impl Reporter {
         std::mem::replace(&mut self.log_is_full, is_full) != is_full
     }
 
+    /// Why the replica here of that group takes no part any more, if it does not.
+    pub fn damage_of(&self, group: GroupId) -> Option<&str> {
+        let mut damaged = self.damaged.iter();
+        let found = damaged.find(|row| row.0.group == group);
+        found.map(|row| row.1.as_str())
+    }
+
     /// Whose reports these are.
     pub fn home(&self) -> &Home {
         &self.home

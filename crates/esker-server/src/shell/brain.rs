@@ -292,7 +292,9 @@ impl Brain {
             }
             self.use_addresses();
             let elapsed = elapsed.unwrap_or_default();
-            if let Some(line) = self.around.known.meta.pass(elapsed) {
+            let watch = &self.around.known.meta;
+            watch.set_damage(self.reporter.damage_of(META));
+            if let Some(line) = watch.pass(elapsed) {
                 self.around.log.write(Level::Warning, &line);
             }
             let state = self.around.replicas.meta_state();

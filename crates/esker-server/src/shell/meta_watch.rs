@@ -1,6 +1,9 @@
 //! Whether a leader of the meta service answers this node, and since when none does.
+//!
+//! And whether the replica of it here is damaged: most of them being so is a reason for silence.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The most that one look adds: a pause of this node is no silence of the others.
@@ -22,6 +25,7 @@ pub(crate) struct MetaWatch {
     silent_ms: AtomicU64,
     is_told: AtomicBool,
     was_answered: AtomicBool,
+    damage: Mutex<Option<String>>,
 }
 
 impl MetaWatch {
@@ -33,6 +37,19 @@ impl MetaWatch {
     /// Whether somebody leads: one has answered in this life, and a moment ago.
     pub(crate) fn is_led(&self) -> bool {
         self.was_answered.load(Ordering::Relaxed) && !self.is_away()
+    }
+
+    /// Why the replica here takes no part any more, if it does not.
+    pub(crate) fn damage(&self) -> Option<String> {
+        self.damage_cell().clone()
+    }
+
+    /// From now on it is that.
+    pub(crate) fn set_damage(&self, why: Option<&str>) {
+        let mut damage = self.damage_cell();
+        if damage.as_deref() != why {
+            *damage = why.map(str::to_owned);
+        }
     }
 
     /// A leader has answered. The line that it does again, if somebody was told that it does not.
@@ -54,12 +71,22 @@ impl MetaWatch {
         let is_news = silent_ms >= LOST_MS && !self.is_told.swap(true, Ordering::Relaxed);
         is_news.then(|| {
             let silent_s = silent_ms / 1000;
+            let own = match self.damage() {
+                Some(why) => format!("; the one of this node is damaged: {why}"),
+                None => String::new(),
+            };
             format!(
                 "no leader of the meta service has answered for {silent_s} s: what this node has \
                  is served as before, but no table can be made or changed and nothing that is lost \
-                 is replaced, until most nodes that have a replica of the meta service run"
+                 is replaced, until most replicas of the meta service are sound and their nodes \
+                 run{own}"
             )
         })
+    }
+
+    // Words are whole whatever a thread that panicked was about to do.
+    fn damage_cell(&self) -> MutexGuard<'_, Option<String>> {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -33,6 +33,10 @@ const AGAIN: Duration = Duration::from_millis(20);
 /// What the engine says of a damaged log of its own.
 const ADVICE_OF_ENGINE: &str = "; `esker repair --dry-run` tells what would be lost";
 
+/// What becomes of a replica of the meta service that is damaged.
+const META_DAMAGED: &str = "; as long as most others are sound it is made anew from them, else see \
+                            the guide (serving, \"When two of three nodes are lost\")";
+
 /// Sockets that listen, and accept nobody yet.
 pub(crate) struct Listeners {
     pub(crate) meta: TcpListener,
@@ -191,7 +195,11 @@ pub(crate) fn faults_of(found: &Found) -> Vec<String> {
     }
     for (member, why) in &found.damaged {
         let name = ReplicaName(*member);
-        lines.push(format!("{name} takes no part any more: {why}"));
+        let advice = match member.group {
+            META => META_DAMAGED,
+            _ => "",
+        };
+        lines.push(format!("{name} takes no part any more: {why}{advice}"));
     }
     lines
 }

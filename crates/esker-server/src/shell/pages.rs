@@ -27,6 +27,10 @@ const LIST: &str = "\
 /// told by the page of its table.
 const REPLICAS_BYTES_MAX: usize = 3 << 20;
 
+/// What becomes of a damaged replica of the meta service, and what to do where nothing does.
+const ANEW: &str = "the leader of the service makes it anew; if none answers for long, most \
+                    replicas are lost: `esker serve --recover-meta` says what a stopped node has";
+
 /// Which counts of a replica.
 type Of = fn(&View) -> &Traffic;
 
@@ -150,6 +154,11 @@ impl Pages {
         if !*self.serving.borrow() {
             let why = "the leader of the meta service has not told it yet what there is";
             all.push(why.to_owned());
+        }
+        if let Some(why) = self.known.meta.damage() {
+            all.push(format!(
+                "its replica of the meta service is damaged: {why}; {ANEW}"
+            ));
         }
         let stalls: Vec<String> = self
             .replicas
@@ -329,9 +338,10 @@ impl Pages {
         let leads = sound.as_ref().is_some_and(|view| view.is_leader());
         let replica = sound.map(|view| view.member.replica.0.to_string());
         format!(
-            "\"leads_meta\":{leads},\"meta_is_led\":{},\"meta_replica\":{}",
+            "\"leads_meta\":{leads},\"meta_is_led\":{},\"meta_replica\":{},\"meta_damage\":{}",
             self.known.meta.is_led(),
             replica.unwrap_or_else(|| "null".to_owned()),
+            json_maybe(self.known.meta.damage().as_deref()),
         )
     }
 }

@@ -256,7 +256,21 @@ impl RaftThread {
         handed
     }
 
+    /// The same event; of damage with the words of the stage that found it, which names the file.
+    fn with_reason(&self, event: NodeEvent) -> NodeEvent {
+        match event {
+            NodeEvent::Damaged(member, why) => {
+                let view = self.replicas.view(member.group);
+                let view = view.filter(|view| view.member == member);
+                let found = view.and_then(|view| view.standing().damage);
+                NodeEvent::Damaged(member, found.unwrap_or(why))
+            }
+            event => event,
+        }
+    }
+
     fn note(&mut self, event: NodeEvent) {
+        let event = self.with_reason(event);
         self.brain.note(&event);
         let line = match event {
             NodeEvent::Leader {

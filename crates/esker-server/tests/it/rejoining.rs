@@ -48,10 +48,14 @@ fn remove_all(fs: &dyn Fs, part: &str) {
 
 // It is retired, whatever it was told, and its rows are there, in this opening and the next.
 fn is_retired_and_keeps_its_rows(world: &SimWorld, client: &Client) {
+    let mut told = None;
     for opening in 0..2 {
         let (mut stages, found) = open_node(&world.env()).unwrap();
         assert_eq!(found.running, [], "opening {opening}");
         assert_eq!(found.damaged.len(), 1, "opening {opening}: {found:?}");
+        // Later ones find nothing but the word of it, and say as much.
+        let why = &found.damaged[0].1;
+        assert_eq!(told.get_or_insert_with(|| why.clone()), why);
         assert_eq!(found.dropped, [] as [String; 0]);
         let first = vec![(ReplicaId(1), esker_raft::NodeId(1))];
         let member = member();

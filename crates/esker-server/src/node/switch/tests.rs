@@ -78,3 +78,24 @@ fn records_and_facts_lie_beside_each_other_through_an_opening() {
     let fact = switches.fact("tables").unwrap();
     assert_eq!(fact.as_deref(), Some(&b"three of them"[..]));
 }
+
+#[test]
+fn a_reason_is_of_one_replica_and_goes_with_its_record() {
+    let world = SimWorld::new(2);
+    let db = esker::Db::builder("/db").env(world.env()).open().unwrap();
+    let switches = Switches::new(&db.keyspace("node").unwrap());
+    let record = switch(State::Retired, 0);
+    let member = record.member;
+    assert_eq!(switches.reason(member).unwrap(), None);
+    switches.keep_reason(member, "a block differs").unwrap();
+    switches.set(&record).unwrap();
+    let why = switches.reason(member).unwrap();
+    assert_eq!(why.as_deref(), Some("a block differs"));
+    assert_eq!(switches.all().unwrap(), [record]);
+    // Of the next one of its group nothing is known.
+    let replica = ReplicaId(13);
+    let next = Member { replica, ..member };
+    assert_eq!(switches.reason(next).unwrap(), None);
+    switches.remove(member.group).unwrap();
+    assert_eq!(switches.reason(member).unwrap(), None);
+}

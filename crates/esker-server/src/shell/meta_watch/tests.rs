@@ -31,3 +31,20 @@ fn a_pause_of_this_node_is_no_silence() {
     assert_eq!(watch.pass(Duration::from_secs(3600)), None);
     assert!(!watch.is_away());
 }
+
+#[test]
+fn silence_for_want_of_sound_replicas_says_that_the_own_one_is_damaged() {
+    let watch = MetaWatch::default();
+    watch.set_damage(Some("a block differs"));
+    assert_eq!(watch.damage().as_deref(), Some("a block differs"));
+    let line = (0..10).find_map(|_| watch.pass(SECOND)).expect("told");
+    assert!(
+        line.ends_with("the one of this node is damaged: a block differs"),
+        "{line}"
+    );
+    // It was made anew, and a later silence has another reason.
+    watch.set_damage(None);
+    assert!(watch.answered().is_some());
+    let line = (0..10).find_map(|_| watch.pass(SECOND)).expect("told");
+    assert!(line.ends_with("and their nodes run"), "{line}");
+}
