@@ -69,9 +69,8 @@ pub fn read(env: &Env, dir: &Path) -> Result<Option<Identity>> {
         let lost = ["db", "raft"].map(|name| dir.join(name));
         for part in lost {
             if env.fs.exists(&part)? {
-                let message = "a node's files are here, and the file that says whose they are is \
-                               missing: bring it back, or give the node an empty directory";
-                return Err(Error::corruption(message).in_file(path.display()));
+                let why = "is missing, and a node's files are here";
+                return Err(damaged(&path, why));
             }
         }
         return Ok(None);
@@ -220,7 +219,12 @@ fn decode(bytes: &[u8], path: &Path) -> Result<Identity> {
 }
 
 fn damaged(path: &Path, why: &str) -> Error {
-    let message = format!("the file that says whose a directory is {why}: bring it back");
+    // Nobody has a copy of it who has none of the directory.
+    let message = format!(
+        "the file that says whose a directory is {why}: bring it back, or put the directory aside \
+         and start the node with an empty one, which joins the cluster as a new node and gets its \
+         share from the others; what they do not have as well is in the old one alone"
+    );
     Error::corruption(message).in_file(path.display())
 }
 

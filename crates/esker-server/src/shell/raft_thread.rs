@@ -119,7 +119,10 @@ impl RaftThread {
             }
             Told::Elsewhere(hint) => self.brain.elsewhere(hint),
             Told::Page(request, asker) => self.reads.page(request, asker),
-            Told::HandOver(tell) => tell(self.hand_over(now, |_| true)),
+            Told::HandOver(tell) => {
+                let all = (&Shortage::default(), |_: &View| true);
+                tell(self.hand_over(now, all));
+            }
             Told::Stop => return false,
         }
         true
@@ -210,22 +213,21 @@ impl RaftThread {
         }
         self.shortage.forget_who_goes_on(&views);
         let shortage = std::mem::take(&mut self.shortage);
-        let handed = self.hand_over(now, |view| shortage.evades(view));
+        let handed = self.hand_over(now, (&shortage, |view: &View| shortage.evades(view)));
         self.shortage = shortage;
-        self.shortage.gave(&handed, time);
-        if let Some(group) = handed.first() {
-            let why = Shortage::why(self.replicas.view(*group).as_deref());
-            let line = format!(
-                "{} partitions are to be led elsewhere, {} for one: {why}",
-                handed.len(),
-                PartitionId::of(*group)
-            );
+        let view = handed.first().and_then(|group| self.replicas.view(*group));
+        let why = Shortage::why(view.as_deref());
+        if let Some(line) = self.shortage.gave(&handed, time, &why) {
             self.log.write(Level::Warning, &line);
         }
     }
 
     /// What this node leads, of those that are meant, is handed to voters on other nodes.
-    fn hand_over(&mut self, now: Now, is_meant: impl Fn(&View) -> bool) -> Vec<GroupId> {
+    fn hand_over(
+        &mut self,
+        now: Now,
+        (shortage, is_meant): (&Shortage, impl Fn(&View) -> bool),
+    ) -> Vec<GroupId> {
         let mut handed = Vec::new();
         for view in self.replicas.views() {
             if !is_meant(&view) {
@@ -238,14 +240,8 @@ impl RaftThread {
             if status.leader != Some(status.replica) {
                 continue;
             }
-            let members = &status.configuration;
-            let voters = members.nodes.keys().copied();
-            let heir = voters
-                .filter(|replica| *replica != status.replica && members.votes(*replica))
-                .find(|replica| {
-                    let node = members.nodes.get(replica);
-                    node.is_some_and(|node| self.links.is_up(node.0))
-                });
+            let is_up = |node: NodeId| self.links.is_up(node.0);
+            let heir = shortage.heir((group, status.replica), &status.configuration, is_up);
             if let Some(to) = heir {
                 let request = self.pending.add(Waiting::Nobody);
                 self.consensus

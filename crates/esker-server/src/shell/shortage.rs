@@ -4,18 +4,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker_raft::GroupId;
+use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
-use crate::log_lines::Level;
-use crate::meta::ids::ReplicaName;
+use crate::log_lines::{Level, counted};
+use crate::meta::ids::{PartitionId, ReplicaName};
 use crate::node::{View, stall};
 
 /// How often it is looked who cannot go on.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How long after a lead was given away it is given away again, if it came back to one that still
-/// does not go on: whoever got it may have no room either, and then it is all the same who has it.
+/// does not go on, and twice as long after each further time: whoever got it may have no room
+/// either, and who asks there waits while it is tried.
 const AGAIN: Duration = Duration::from_secs(3);
+
+/// The longest such time: somebody may have made room elsewhere.
+const AGAIN_MAX: Duration = Duration::from_secs(48);
+
+/// A lead that was given away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Evaded {
+    /// How often.
+    count: usize,
+    /// Not again before this.
+    until: Duration,
+}
 
 /// What cannot go on here. The thread of consensus has it.
 #[derive(Debug, Default)]
@@ -23,7 +36,7 @@ pub(crate) struct Shortage {
     /// The disk has no room for the raft log.
     pub(crate) log_is_full: bool,
     /// Leads that were given away, and when.
-    evaded: BTreeMap<GroupId, Duration>,
+    evaded: BTreeMap<GroupId, Evaded>,
     looked: Option<Duration>,
     /// How many did not go on when it was looked last.
     stalled: usize,
@@ -35,7 +48,6 @@ impl Shortage {
         let is_due = self.looked.is_none_or(|then| now >= then + LOOK);
         if is_due {
             self.looked = Some(now);
-            self.evaded.retain(|_, then| now < *then + AGAIN);
         }
         is_due
     }
@@ -51,16 +63,56 @@ impl Shortage {
         }
     }
 
-    /// Whether that one is better led elsewhere.
+    /// Whether that one is better led elsewhere, now.
     pub(crate) fn evades(&self, view: &View) -> bool {
         let is_short = self.log_is_full || view.is_stalled();
-        is_short && !self.evaded.contains_key(&view.member.group)
+        let now = self.looked.unwrap_or_default();
+        let evaded = self.evaded.get(&view.member.group);
+        is_short && evaded.is_none_or(|evaded| now >= evaded.until)
     }
 
-    /// These leads were given away.
-    pub(crate) fn gave(&mut self, groups: &[GroupId], now: Duration) {
-        let given = groups.iter().map(|group| (*group, now));
-        self.evaded.extend(given);
+    /// Who is to lead in the place of `myself`: each time another one of those that are up, for
+    /// the one before may have no room.
+    pub(crate) fn heir(
+        &self,
+        (group, myself): (GroupId, ReplicaId),
+        members: &Configuration,
+        is_up: impl Fn(NodeId) -> bool,
+    ) -> Option<ReplicaId> {
+        let nodes = members.nodes.iter();
+        let others = nodes.filter(|row| *row.0 != myself && members.votes(*row.0));
+        let up: Vec<ReplicaId> = others
+            .filter(|row| is_up(*row.1))
+            .map(|row| *row.0)
+            .collect();
+        let tried = self.evaded.get(&group).map_or(0, |evaded| evaded.count);
+        let at = tried.checked_rem(up.len())?;
+        up.get(at).copied()
+    }
+
+    /// These leads were given away. The line of it, if that is new of one of them.
+    pub(crate) fn gave(&mut self, groups: &[GroupId], now: Duration, why: &str) -> Option<String> {
+        let mut new = Vec::new();
+        for group in groups {
+            let count = self.evaded.get(group).map_or(0, |evaded| evaded.count);
+            if count == 0 {
+                new.push(*group);
+            }
+            // Doubled so often that the longest is reached, and not so often that it overflows.
+            let doublings = u32::try_from(count).unwrap_or(u32::MAX).min(8);
+            let rest = (AGAIN * 2_u32.pow(doublings)).min(AGAIN_MAX);
+            let evaded = Evaded {
+                count: count + 1,
+                until: now + rest,
+            };
+            self.evaded.insert(*group, evaded);
+        }
+        let first = PartitionId::of(*new.first()?);
+        let are = if new.len() == 1 { "is" } else { "are" };
+        let count = counted(new.len(), "partition");
+        Some(format!(
+            "{count} {are} to be led elsewhere, {first} for one: {why}"
+        ))
     }
 
     /// A line about what does not go on, if that has changed.

@@ -53,6 +53,9 @@ fn a_directory_whose_file_is_gone_is_nobodys_new_one() {
     env.fs.create_dir_all(&dir().join("raft")).unwrap();
     let error = create(&env, dir(), 1, NodeId(1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption);
+    // Nobody has a copy of the file alone, so another way is named as well.
+    let told = error.to_string();
+    assert!(told.contains("joins the cluster as a new node"), "{told}");
 }
 
 #[test]
