@@ -10,7 +10,7 @@ use esker_rpc::message::own::{BalanceResponse, BalanceStep, NodeFacts, NodeStay}
 use crate::meta::balance::plan;
 use crate::meta::balance_planner::{Move, What};
 use crate::meta::describe::wire_level;
-use crate::meta::ids::{META, PartitionId};
+use crate::meta::ids::{META, PartitionId, TableId};
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveNode};
 use crate::meta::rows::{Level, NodeRow, Stay};
@@ -185,20 +185,28 @@ pub(crate) fn kept_for(state: &State, live: &Live, node: NodeId) -> Option<Strin
         ));
     }
     let first = dropped.first()?;
-    let table = PartitionId::of(*first).table;
+    Some(format!(
+        "{}: what it has may be the only copy as long as they can be recalled; {start}, or let go \
+         of them for good: {}",
+        without(&dropped, " of dropped tables", *first),
+        how_it_goes(state, PartitionId::of(*first).table)
+    ))
+}
+
+/// What a person says to have a dropped table gone at once, and not when it cannot be recalled any
+/// more.
+pub(crate) fn how_it_goes(state: &State, table: TableId) -> String {
     // By a name that no other table has: what is dropped then can be no other one.
     let mut names = (0..).map(|number| match number {
         0 => format!("dropped-{}", table.0),
         _ => format!("dropped-{}-{number}", table.0),
     });
-    let name = names.find(|name| state.table(name).is_none())?;
-    Some(format!(
-        "{}: what it has may be the only copy as long as they can be recalled; {start}, or let go \
-         of them for good: `esker table recall {} --as {name}`, then `esker table drop {name} \
-         --keep 1s`",
-        without(&dropped, " of dropped tables", *first),
+    let name = names.find(|name| state.table(name).is_none());
+    let name = name.expect("fewer tables than numbers");
+    format!(
+        "`esker table recall {} --as {name}`, then `esker table drop {name} --keep 1s`",
         table.0
-    ))
+    )
 }
 
 /// A partition as people call it.
@@ -211,24 +219,84 @@ pub(crate) fn name_of(state: &State, group: GroupId) -> String {
     }
 }
 
+/// Replicas of a node that is to be emptied, or is silent, which go nowhere, by what they wait for.
+#[derive(Debug, Default)]
+pub(crate) struct Stuck {
+    /// Every host that lives and stays has one of the same group.
+    without_node: Vec<GroupId>,
+    /// Those that have none are full.
+    without_room: Vec<GroupId>,
+    /// Nothing moves.
+    frozen: Vec<GroupId>,
+}
+
+impl Stuck {
+    /// The groups.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = GroupId> {
+        let all = [&self.without_node, &self.without_room, &self.frozen];
+        all.into_iter().flatten().copied()
+    }
+
+    /// Why, in words that name a table; empty where none is stuck.
+    pub(crate) fn why(&self, state: &State) -> String {
+        let wait = |count: usize| match count {
+            1 => "1 of its replicas waits".to_owned(),
+            _ => format!("{count} of its replicas wait"),
+        };
+        if !self.frozen.is_empty() {
+            return "nothing moves at this level: `esker balance --level steady`".to_owned();
+        }
+        let Some(first) = self.without_node.first() else {
+            return match self.without_room.len() {
+                0 => String::new(),
+                count => format!("{} for room on the disks of other nodes", wait(count)),
+            };
+        };
+        // Nobody sees a dropped table in a list, and it may be what is in the way for a week.
+        let mut of_dropped = self.without_node.iter();
+        let of_dropped = of_dropped.find(|group| state.is_dropped(**group));
+        let which = match of_dropped {
+            Some(group) => format!(
+                "{} is of a table that was dropped and can be recalled; to let go of that for \
+                 good: {}",
+                name_of(state, *group),
+                how_it_goes(state, PartitionId::of(*group).table)
+            ),
+            None => {
+                // A table says more to people than the meta service does.
+                let mut of_tables = self.without_node.iter().filter(|group| **group != META);
+                format!("{} is one", name_of(state, *of_tables.next().unwrap_or(first)))
+            }
+        };
+        format!(
+            "{} for another node: every host that lives and stays has one of the same partition \
+             ({which})",
+            wait(self.without_node.len())
+        )
+    }
+}
+
 /// Why replicas of a node that is to be emptied, or is silent, go nowhere; empty if all have
-/// somewhere to go. What is dead takes nothing, though it may come back, and neither does a full
-/// disk.
+/// somewhere to go.
 pub(crate) fn waits_for(state: &State, live: &Live, node: NodeId) -> String {
+    stuck(state, live, node).why(state)
+}
+
+/// Those replicas. What is dead takes nothing, though it may come back, and neither does a full
+/// disk.
+pub(crate) fn stuck(state: &State, live: &Live, node: NodeId) -> Stuck {
     let level = state.cluster.as_ref().map(|row| row.level);
     let groups = groups_on(state, live, node);
-    if groups.is_empty() {
-        return String::new();
-    }
+    let mut stuck = Stuck::default();
     if level.is_none_or(|level| level <= Level::Frozen) {
-        return "nothing moves at this level: `esker balance --level steady`".to_owned();
+        stuck.frozen = groups;
+        return stuck;
     }
     let stays = |one: &(&NodeId, &NodeRow)| *one.0 != node && !one.1.is_draining();
     let staying = state.nodes.iter().filter(stays);
     let there: Vec<(&NodeId, &NodeRow)> = staying
         .filter(|one| live.silent_ms(*one.0) < QUICK_MS)
         .collect();
-    let (mut without_node, mut without_room) = (0, 0);
     for group in groups {
         let wished = state.partitions.get(&group).map(|row| row.wished.values());
         let others: Vec<&NodeId> = wished
@@ -244,27 +312,15 @@ pub(crate) fn waits_for(state: &State, live: &Live, node: NodeId) -> String {
             let fits = group != META || one.1.addresses.meta.is_some();
             fits && !hosts.contains(&state.host(*one.0))
         };
-        let mut places = there.iter().filter(is_place).map(|one| *one.0).peekable();
-        match places.peek() {
-            None => without_node += 1,
-            Some(_) => {
-                let has_space = |at: NodeId| live.node(at).is_none_or(LiveNode::has_space);
-                without_room += usize::from(!places.any(has_space));
-            }
+        let places: Vec<NodeId> = there.iter().filter(is_place).map(|one| *one.0).collect();
+        let has_space = |at: &NodeId| live.node(*at).is_none_or(LiveNode::has_space);
+        if places.is_empty() {
+            stuck.without_node.push(group);
+        } else if !places.iter().any(has_space) {
+            stuck.without_room.push(group);
         }
     }
-    let wait = |count: usize| match count {
-        1 => "1 of its replicas waits".to_owned(),
-        _ => format!("{count} of its replicas wait"),
-    };
-    match (without_node, without_room) {
-        (0, 0) => String::new(),
-        (0, count) => format!("{} for room on the disks of other nodes", wait(count)),
-        (count, _) => format!(
-            "{} for another node: every host that lives and stays has one of the same partition",
-            wait(count)
-        ),
-    }
+    stuck
 }
 
 /// The plan by which every node gets its share.

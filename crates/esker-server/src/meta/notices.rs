@@ -9,7 +9,7 @@ use crate::log_lines::{Level, counted};
 use crate::meta::ids::{PartitionId, TableId};
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveNode};
-use crate::meta::node_facts::{kept_for, orphans_on, waits_for};
+use crate::meta::node_facts::{kept_for, orphans_on, stuck};
 use crate::meta::rows::TableStatus;
 use crate::meta::state::State;
 
@@ -217,9 +217,12 @@ fn of_silent(
         "node {id} is silent for {} s",
         live.silent_ms(node) / MS_PER_S
     );
-    // Without a leader nothing is made anew.
-    let orphans = orphans_on(state, live, node).len();
-    let replicas = match (orphans, wished.saturating_sub(orphans)) {
+    // Without a leader nothing is made anew, and nothing of what has nowhere to go.
+    let orphans = orphans_on(state, live, node);
+    let stuck = stuck(state, live, node);
+    let of_those = |group: &GroupId| !orphans.contains(group);
+    let kept = orphans.len() + stuck.groups().filter(of_those).count();
+    let replicas = match (kept, wished.saturating_sub(kept)) {
         (0, 1) => "its 1 replica is".to_owned(),
         (0, _) => format!("its {} are", counted(wished, "replica")),
         (_, 0) => String::new(),
@@ -230,26 +233,29 @@ fn of_silent(
         Some(other) => format!("node {} is at its address now", other.0),
         None => "it counts as dead".to_owned(),
     };
-    let fate = match (silence, waits_for(state, live, node)) {
-        (Silence::MayReturn, why) if !why.is_empty() => {
-            format!("; {why}: start it again, or bring another one")
-        }
-        _ if replicas.is_empty() => String::new(),
-        (Silence::MayReturn, _) => {
+    let is_any = !replicas.is_empty();
+    let fate = match silence {
+        Silence::MayReturn if is_any => {
             let wait_s = live.replaced_ms(state, node) / MS_PER_S;
-            let now = match orphans {
+            let now = match orphans.len() {
                 0 => format!(", or now by `esker node remove {id}`"),
                 _ => String::new(),
             };
             format!(": {replicas} made anew elsewhere in {wait_s} s{now}")
         }
-        (Silence::IsReplaced, _) => {
+        Silence::IsReplaced if is_any => {
             format!(", and {why}: {replicas} made anew elsewhere, where there is a host for them")
         }
+        Silence::MayReturn => String::new(),
+        Silence::IsReplaced => format!(", and {why}"),
+    };
+    let waits = match stuck.why(state).as_str() {
+        "" => String::new(),
+        why => format!("; {why}: start it again, or bring another one"),
     };
     match kept_for(state, live, node) {
-        Some(why) => format!("{silent}{fate}; {why}"),
-        None => format!("{silent}{fate}"),
+        Some(why) => format!("{silent}{fate}{waits}; {why}"),
+        None => format!("{silent}{fate}{waits}"),
     }
 }
 

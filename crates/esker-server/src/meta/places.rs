@@ -15,7 +15,7 @@ use crate::meta::ids::{META, PartitionId, TableId};
 use crate::meta::limits::QUICK_MS;
 use crate::meta::live::{Live, LiveGroup, LiveNode};
 use crate::meta::mending::is_at_rest;
-use crate::meta::node_facts::{groups_on, kept_for, name_of};
+use crate::meta::node_facts::{groups_on, how_it_goes, kept_for, name_of};
 use crate::meta::outcome::{Cause, Refusal};
 use crate::meta::rows::{Level, NodeRow, PartitionRow, Stay};
 use crate::meta::state::State;
@@ -113,22 +113,44 @@ fn can_drain(state: &State, live: &Live, node: NodeId) -> Result<()> {
         staying.partition(|other| live.silent_ms(*other) < QUICK_MS);
     let hosts: BTreeSet<_> = there.iter().map(|other| state.host(*other)).collect();
     let wants_more = |count: u32| usize::try_from(count).is_ok_and(|count| count > hosts.len());
-    let mut tables = state.tables.values().filter(|row| !row.is_dropped());
-    if let Some(table) = tables.find(|row| wants_more(row.replica_count)) {
+    let wanting = state.tables.iter();
+    let wanting = wanting.filter(|table| wants_more(table.1.replica_count));
+    // What was dropped and can be recalled is kept as what is there, and is seen in no list.
+    if let Some((table, row)) = wanting.min_by_key(|table| table.1.is_dropped()) {
         let (that, start) = match silent.is_empty() {
             true => ("", String::new()),
             false => (" that answer", format!("start {} again, ", named(&silent))),
         };
+        let replicas = usize::try_from(row.replica_count).unwrap_or(usize::MAX);
+        let (name, replicas) = (&row.name, counted(replicas, "replica"));
+        let (dropped, or) = match (row.is_dropped(), hosts.len()) {
+            (true, _) => (
+                ", which was dropped and can be recalled,",
+                format!(", or let go of it for good: {}", how_it_goes(state, *table)),
+            ),
+            // No table has no replica.
+            (false, 0) => ("", String::new()),
+            (false, count) => (
+                "",
+                format!(", or `esker table set {name} replicas {count}`"),
+            ),
+        };
         let why = format!(
-            "without node {id} there are {} hosts{that}, and table {} has {} replicas: {start}add \
-             a node first, or `esker table set {1} replicas {0}`",
-            hosts.len(),
-            table.name,
-            table.replica_count
+            "without node {id} {}{that}, and table {name}{dropped} has {replicas}: {start}add a \
+             node first{or}",
+            hosts_left(hosts.len())
         );
         return Err(Refusal::new(Cause::TooFewNodes, why));
     }
     can_spare_meta(state, live, node)
+}
+
+fn hosts_left(count: usize) -> String {
+    match count {
+        0 => "there is no host".to_owned(),
+        1 => "there is 1 host".to_owned(),
+        _ => format!("there are {count} hosts"),
+    }
 }
 
 /// Whether the meta service keeps as many replicas as it has without that node.
@@ -155,10 +177,10 @@ fn can_spare_meta(state: &State, live: &Live, node: NodeId) -> Result<()> {
         _ => ", or `esker node meta-replicas 1`",
     };
     let why = format!(
-        "node {} has one of {target} replicas of the meta service, and without it there are {} \
-         hosts for them: add a node first{what_else}",
+        "node {} has one of {target} replicas of the meta service, and without it {} for them: \
+         add a node first{what_else}",
         node.0,
-        hosts.len()
+        hosts_left(hosts.len())
     );
     Err(Refusal::new(Cause::TooFewNodes, why))
 }

@@ -62,9 +62,30 @@ fn nobody_is_told_that_replicas_are_made_elsewhere_where_there_is_no_elsewhere()
         lines[0],
         format!(
             "node 3 is silent for 10 s; {replicas} of its replicas wait for another node: every \
-             host that lives and stays has one of the same partition: start it again, or bring \
-             another one"
+             host that lives and stays has one of the same partition (t.0 is one): start it again, \
+             or bring another one"
         )
+    );
+}
+
+#[test]
+fn both_what_waits_and_what_is_made_anew_is_told_of_a_silent_node() {
+    // It was told of those that wait alone, as if nothing became of all others.
+    let mut trial = Trial::new(4);
+    trial.table(new_table("t", 4, 3));
+    trial.table(new_table("wide", 2, 4));
+    let mut notices = Notices::default();
+    trial.silence(3);
+    let lines = listen(&mut trial, &mut notices, 20);
+    let moving = trial.state.wished_counts()[&NodeId(3)] - 2;
+    assert_eq!(
+        lines,
+        [format!(
+            "node 3 is silent for 10 s: {moving} of its replicas are made anew elsewhere in 590 s, \
+             or now by `esker node remove 3`; 2 of its replicas wait for another node: every host \
+             that lives and stays has one of the same partition (wide.0 is one): start it again, \
+             or bring another one"
+        )]
     );
 }
 

@@ -143,7 +143,7 @@ fn an_empty_node_is_removed_at_once() {
     has(
         &told,
         ErrorCode::NotEnoughMember,
-        "there are 0 hosts for them: add a node first",
+        "there is no host for them: add a node first",
     );
 }
 
@@ -222,8 +222,9 @@ fn a_node_that_cannot_be_emptied_says_what_it_waits_for() {
     trial.seconds(12);
     let told = waits_for(&mut trial);
     assert!(
-        told.ends_with(
-            "wait for another node: every host that lives and stays has one of the same partition"
+        told.contains(
+            "wait for another node: every host that lives and stays has one of the same partition \
+             (t."
         ),
         "{told}"
     );
@@ -246,6 +247,57 @@ fn a_node_that_cannot_be_emptied_says_what_it_waits_for() {
     trial.ask(&MetaCall::ControlMeta(ControlMetaRequest { level }));
     let told = waits_for(&mut trial);
     assert!(told.contains("nothing moves at this level"), "{told}");
+}
+
+#[test]
+fn a_dropped_table_that_is_in_the_way_is_named_with_what_to_do() {
+    // It is in no list, and its replicas stay as long as it can be recalled.
+    let mut trial = Trial::new(4);
+    trial.table(new_table("t", 2, 2));
+    trial.table(new_table("wide", 2, 4));
+    trial.ask(&MetaCall::SetMetaReplicas(SetMetaReplicasRequest {
+        count: 1,
+    }));
+    assert_eq!(trial.even_out(60), 0);
+    let told = trial.deed(4, NodeDeed::ND_DRAIN);
+    has(
+        &told,
+        ErrorCode::NotEnoughMember,
+        "`esker table set wide replicas 3`",
+    );
+    trial.done(Deed::DropTable {
+        name: "wide".into(),
+        reserve_s: 1000,
+        or_absent: false,
+    });
+    let way = "`esker table recall 2 --as dropped-2`, then `esker table drop dropped-2 --keep 1s`";
+    let told = trial.deed(4, NodeDeed::ND_DRAIN);
+    has(
+        &told,
+        ErrorCode::NotEnoughMember,
+        "table wide, which was dropped",
+    );
+    has(&told, ErrorCode::NotEnoughMember, way);
+    // One that was drained before says as much while it waits.
+    trial.done(Deed::DrainNode {
+        node: NodeId(4),
+        is_draining: true,
+    });
+    let told = trial.facts().swap_remove(3).waits_for;
+    assert!(
+        told.contains("wide.0 is of a table that was dropped"),
+        "{told}"
+    );
+    assert!(told.ends_with(&format!("for good: {way})")), "{told}");
+    // With one node it is no advice that no table could follow.
+    let mut trial = at_rest(1, 1);
+    let told = trial.deed(1, NodeDeed::ND_DRAIN);
+    has(
+        &told,
+        ErrorCode::NotEnoughMember,
+        "without node 1 there is no host, and table t has 1",
+    );
+    assert!(told.1.ends_with("add a node first"), "{told:?}");
 }
 
 #[test]
