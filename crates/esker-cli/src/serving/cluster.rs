@@ -1,5 +1,6 @@
 //! `esker cluster`: several nodes as processes of this machine, to try, to test, to measure.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
 
@@ -119,16 +120,19 @@ pub fn cluster(shared: &GlobalFlags, args: &Cluster) -> Outcome {
         Action::Status => show(shared, &Roster::existing(&dir)?),
         Action::Kill { nodes } => {
             let roster = Roster::existing(&dir)?;
+            tell_apart(&roster, nodes);
             each_living(&roster, nodes, |row, _| kill(&roster, row))?;
             shared.tell_done("killed", json!(nodes))
         }
         Action::Pause { nodes } => {
             let roster = Roster::existing(&dir)?;
+            tell_apart(&roster, nodes);
             each_living(&roster, nodes, |row, _| freeze(&roster, row))?;
             shared.tell_done("paused", json!(nodes))
         }
         Action::Resume { nodes } => {
             let roster = Roster::existing(&dir)?;
+            tell_apart(&roster, nodes);
             each_living(&roster, nodes, |row, process| {
                 signal(row.number, process, "-CONT")
             })?;
@@ -257,6 +261,7 @@ fn restart(shared: &GlobalFlags, dir: &Path, numbers: &[u64]) -> Outcome {
         let told = format!("node {left} was removed from the cluster, for ever");
         return Err(Failure::failed(told));
     }
+    tell_apart(&roster, numbers);
     stop(&roster, numbers)?;
     let is_lost = |number: &&u64| !roster.has_number(**number) && roster.log_of(**number).exists();
     let lost: Vec<u64> = numbers.iter().filter(is_lost).copied().collect();
@@ -276,7 +281,7 @@ fn add(shared: &GlobalFlags, dir: &Path) -> Outcome {
     Roster::existing(dir)?;
     let nobody = || Ok(None);
     let (roster, number) = Roster::change(dir, nobody, |roster| {
-        let number = roster.rows.iter().map(|row| row.number).max().unwrap_or(0) + 1;
+        let number = roster.next_number();
         let all = roster.rows.iter().flat_map(|row| row.ports);
         let ports = match roster.row(1)?.ports == PORTS.map(|port| port + 1) {
             true => Ports::Numbered,
@@ -318,6 +323,18 @@ fn stop_all(dir: &Path) -> Outcome {
     }
 }
 
+/// Says which nodes are meant, where the cluster calls another one so.
+fn tell_apart(roster: &Roster, numbers: &[u64]) {
+    let is_here = |number: &&u64| roster.row(**number).is_ok();
+    for told in numbers
+        .iter()
+        .filter(is_here)
+        .filter_map(|number| roster.apart(*number))
+    {
+        remark!("esker: {told}: the one here is meant");
+    }
+}
+
 /// Does something to all of these nodes that run; then names those that do not, if any.
 fn each_living(
     roster: &Roster,
@@ -356,10 +373,6 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
     let rows = roster.rows.iter();
     let seen: Vec<(Row, Process)> = rows.map(|row| (row.clone(), look(roster, row))).collect();
     let removed = removed(roster, &seen);
-    let state = |row: &Row, process: &Process| match removed.contains(&row.number) {
-        true => "removed",
-        false => process.condition.word(),
-    };
     // What a disk that is full does to a node is told nowhere else where all processes run.
     let ailments = |row: &Row, process: &Process| match process.condition {
         Condition::Running => ailments(SocketAddrV4::new([127, 0, 0, 1].into(), row.ports[1])),
@@ -371,7 +384,7 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
                 "ailments": ailments(row, process),
                 "node": row.number,
                 "number_in_cluster": roster.identity_of(row.number),
-                "state": state(row, process),
+                "state": state(row, process, &removed),
                 "pid": process.pid,
                 "meta": address(row.ports[0]),
                 "data": address(row.ports[1]),
@@ -382,25 +395,8 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
         out.json_page(&Value::Array(rows.collect()))?;
         return Ok(out.finish()?);
     }
-    out.line("node  state    process  meta             data             log")?;
-    for (row, process) in &seen {
-        let (word, pid) = (state(row, process), process.pid);
-        let (meta, data_door) = (address(row.ports[0]), address(row.ports[1]));
-        let log = roster.log_of(row.number);
-        let (number, log) = (row.number, log.display());
-        out.line(format!(
-            "{number:<5} {word:<8} {pid:<8} {meta:<16} {data_door:<16} {log}"
-        ))?;
-    }
-    // A directory that was lost has another number in the cluster since.
-    for row in &roster.rows {
-        let known = roster.identity_of(row.number);
-        if let Some(other) = known.filter(|known| *known != row.number) {
-            out.line(format!(
-                "node {} here is node {other} of the cluster, as `esker node list` has it",
-                row.number
-            ))?;
-        }
+    for line in listed(roster, &seen, &removed) {
+        out.line(line)?;
     }
     for (row, process) in &seen {
         for why in ailments(row, process).unwrap_or_default() {
@@ -412,6 +408,45 @@ fn show(shared: &GlobalFlags, roster: &Roster) -> Outcome {
     let metas: Vec<String> = members.map(|row| address(row.ports[0])).collect();
     out.line(format!("\nexport ESKER_META={}", metas.join(",")))?;
     Ok(out.finish()?)
+}
+
+fn state(row: &Row, process: &Process, removed: &BTreeSet<u64>) -> &'static str {
+    match removed.contains(&row.number) {
+        true => "removed",
+        false => process.condition.word(),
+    }
+}
+
+/// A line for each node, with its number in the cluster where any has another one there: a
+/// directory that was lost has.
+fn listed(roster: &Roster, seen: &[(Row, Process)], removed: &BTreeSet<u64>) -> Vec<String> {
+    let identities: BTreeMap<u64, u64> = roster.identities().into_iter().collect();
+    let is_apart = identities.iter().any(|(here, there)| here != there);
+    let of_cluster = |number: u64| match (is_apart, identities.get(&number)) {
+        (false, _) => String::new(),
+        (true, None) => format!("{:<11}", "-"),
+        (true, Some(there)) => format!("{there:<11}"),
+    };
+    let head = if is_apart { "in cluster " } else { "" };
+    let mut lines = vec![format!(
+        "node  {head}state    process  meta             data             log"
+    )];
+    for (row, process) in seen {
+        let (number, there) = (row.number, of_cluster(row.number));
+        let (word, pid) = (state(row, process, removed), process.pid);
+        let [meta, data_door, _] = row.ports.map(|port| format!("127.0.0.1:{port}"));
+        let log = roster.log_of(number);
+        let log = log.display();
+        lines.push(format!(
+            "{number:<5} {there}{word:<8} {pid:<8} {meta:<16} {data_door:<16} {log}"
+        ));
+    }
+    for (here, there) in identities.iter().filter(|(here, there)| here != there) {
+        lines.push(format!(
+            "node {here} here is node {there} of the cluster, as `esker node list` has it"
+        ));
+    }
+    lines
 }
 
 #[cfg(test)]

@@ -109,9 +109,33 @@ impl Roster {
     pub fn row(&self, number: u64) -> Outcome<&Row> {
         let found = self.rows.iter().find(|row| row.number == number);
         found.ok_or_else(|| {
-            let count = self.rows.len();
-            Failure::usage(format!("there is no node {number}: they are 1 to {count}"))
+            let all: Vec<String> = self.rows.iter().map(|row| row.number.to_string()).collect();
+            let of_cluster = self
+                .apart(number)
+                .map_or(String::new(), |told| format!("; {told}"));
+            let all = all.join(", ");
+            Failure::usage(format!(
+                "there is no node {number} here: they are {all}{of_cluster}"
+            ))
         })
+    }
+
+    /// A number for one more node: none that a node has here, or in the cluster.
+    pub fn next_number(&self) -> u64 {
+        let last = self.rows.iter().map(|row| row.number).max();
+        next_number(last.unwrap_or(0), &self.identities())
+    }
+
+    /// What a person is to know of a number that is one node's here, and another's in the cluster.
+    pub fn apart(&self, number: u64) -> Option<String> {
+        apart(number, &self.identities())
+    }
+
+    /// The numbers of the nodes, here and in the cluster, of those that have one there.
+    pub fn identities(&self) -> Vec<(u64, u64)> {
+        let numbers = self.rows.iter().map(|row| row.number);
+        let both = numbers.filter_map(|number| Some((number, self.identity_of(number)?)));
+        both.collect()
     }
 
     /// Directory of a node.
@@ -154,6 +178,23 @@ impl Roster {
     pub fn told_of(&self, number: u64) -> PathBuf {
         self.dir.join(format!("node{number}.told"))
     }
+}
+
+fn next_number(last: u64, identities: &[(u64, u64)]) -> u64 {
+    let is_taken = |number: u64| identities.iter().any(|one| one.1 == number);
+    let mut numbers = last + 1..;
+    let free = numbers.find(|number| !is_taken(*number));
+    free.expect("there are more numbers than nodes")
+}
+
+fn apart(number: u64, identities: &[(u64, u64)]) -> Option<String> {
+    let mut all = identities.iter().filter(|one| one.0 != one.1);
+    let own = all.clone().find(|one| one.0 == number);
+    let own = own.map(|(_, node)| format!("node {number} here is node {node} of the cluster"));
+    let other = all.find(|one| one.1 == number);
+    let other = other.map(|(here, _)| format!("node {number} of the cluster is node {here} here"));
+    let told: Vec<String> = own.into_iter().chain(other).collect();
+    (!told.is_empty()).then(|| told.join(", and "))
 }
 
 fn lock(dir: &Path) -> Outcome<Box<dyn DirLock>> {

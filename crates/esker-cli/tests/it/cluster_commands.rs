@@ -217,7 +217,8 @@ fn a_node_that_was_started_by_hand_is_known_and_several_restart_at_once() {
     cluster.ok(&[&["restart", "1", "3", "2"], &QUICK[..]].concat());
     assert!(by_hand.wait().unwrap().success(), "it was stopped as any");
     assert_eq!(cluster.states(), ["running"; 3]);
-    cluster.run(&["restart", "4"]).exits(2);
+    let ran = cluster.run(&["restart", "4"]).exits(2);
+    assert!(ran.err.contains("they are 1, 2, 3"), "{ran:?}");
     // How many there are was said once.
     let ran = cluster.ok(&["start", "--nodes", "5"]);
     assert!(

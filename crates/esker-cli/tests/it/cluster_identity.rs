@@ -124,6 +124,37 @@ fn the_first_node_joins_the_others_when_its_directory_was_lost() {
         let numbers: Vec<&Value> = numbers.filter(|one| **one != 1).collect();
         assert_eq!(numbers, [2, 3, 4], "{told:#}");
     }
+    // Two numbers of one node: both are told, and no third node is called by either.
+    let status = cluster.ok(&["status"]);
+    let mut lines = status.text().lines();
+    assert!(
+        lines.next().unwrap().starts_with("node  in cluster state "),
+        "{status:?}"
+    );
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .starts_with("1     4          running "),
+        "{status:?}"
+    );
+    let ran = cluster.run(&["kill", "4"]).exits(2);
+    assert!(
+        ran.err.contains("node 4 of the cluster is node 1 here"),
+        "{ran:?}"
+    );
+    cluster.ok(&[&["add"], &QUICK[..]].concat());
+    let rows = cluster.rows();
+    let added = &rows[3];
+    assert_eq!(
+        (&added["node"], &added["number_in_cluster"]),
+        (&5.into(), &5.into())
+    );
+    let ran = cluster.ok(&["kill", "1"]);
+    assert!(
+        ran.err.contains("node 1 here is node 4 of the cluster"),
+        "{ran:?}"
+    );
 }
 
 #[test]
