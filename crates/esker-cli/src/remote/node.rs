@@ -302,7 +302,7 @@ fn list(shared: &GlobalFlags, told: &ShowNodesResponse) -> Outcome {
             state(one).to_owned(),
             one.leads.to_string(),
             one.replicas.to_string(),
-            vote(one).to_owned(),
+            part_in_meta(one).to_owned(),
             free(one),
             shown(&one.label),
         ]);
@@ -318,10 +318,11 @@ fn list(shared: &GlobalFlags, told: &ShowNodesResponse) -> Outcome {
 }
 
 /// What it is to the meta service.
-fn vote(one: &NodeFacts) -> &'static str {
-    match one.votes_in_meta {
-        true => "votes",
-        false => "-",
+fn part_in_meta(one: &NodeFacts) -> &'static str {
+    match (one.leads_meta, one.votes_in_meta) {
+        (true, _) => "leads",
+        (false, true) => "votes",
+        (false, false) => "-",
     }
 }
 
@@ -355,6 +356,7 @@ fn spell(one: &NodeFacts, now_ms: u64) -> Value {
         "space_free_bytes": one.space_free,
         "clock_ahead_ms": one.clock_ahead_ms,
         "votes_in_meta": one.votes_in_meta,
+        "leads_meta": one.leads_meta,
         "note": note(one, now_ms),
     })
 }

@@ -177,17 +177,28 @@ fn note_of_silence(one: &NodeFacts, unix_ms: u64) -> String {
 
 /// What becomes of the replicas of a silent node; empty where nothing does.
 fn fate_of_replicas(one: &NodeFacts, unix_ms: u64) -> String {
-    let node = one.node;
     // Where there is no elsewhere none is promised.
-    if !one.waits_for.is_empty() {
-        return format!(
+    let waits = match one.waits_for.as_str() {
+        "" => String::new(),
+        why => format!(
             "{}: start it again, or bring another node (`esker serve --join`)",
-            shown(&one.waits_for)
-        );
-    }
-    // Without a leader nothing is made anew.
-    let others = one.replicas.saturating_sub(one.leaderless);
-    let (replicas, are) = match (one.leaderless, others) {
+            shown(why)
+        ),
+    };
+    let told = [fate_of_others(one, unix_ms), waits];
+    let told = told.into_iter().filter(|part| !part.is_empty());
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// What becomes of those that have somewhere to go.
+fn fate_of_others(one: &NodeFacts, unix_ms: u64) -> String {
+    let node = one.node;
+    // Without a leader nothing is made anew. A server of before does not say how many wait.
+    let stuck = match (one.stuck, one.waits_for.is_empty()) {
+        (0, false) => one.replicas,
+        (stuck, _) => stuck.max(one.leaderless),
+    };
+    let (replicas, are) = match (stuck, one.replicas.saturating_sub(stuck)) {
         (0, count) => {
             let replicas = counted(u64::from(count.unsigned_abs()), "replica");
             let are = if count == 1 { "is" } else { "are" };

@@ -76,6 +76,12 @@ fn new_clients_read_and_write_while_most_metas_are_dead() {
         row.unwrap()["node"].as_u64().unwrap()
     };
     let is_meta = |node: &&Value| node["votes_in_meta"] == true;
+    // Who wants to read the log of the one that leads it is told which that is.
+    let leaders: Vec<&Value> = nodes
+        .iter()
+        .filter(|one| one["leads_meta"] == true)
+        .collect();
+    assert!(leaders.len() == 1 && is_meta(&leaders[0]), "{nodes:#?}");
     let (metas, others): (Vec<&Value>, Vec<&Value>) = nodes.iter().partition(is_meta);
     let runs = number_of(others[0]);
     let had = log(&cluster, runs).len();

@@ -64,6 +64,11 @@ wire_struct! {
         19 votes_in_meta: bool,
         /// Why it is not let go of though it is silent; empty if it can be.
         20 kept_for: String,
+        /// Whether it leads the meta service.
+        21 leads_meta: bool,
+        /// Of the groups of a silent node those that are not made anew elsewhere: nobody leads
+        /// them, or what `waits_for` says.
+        22 stuck: i32,
     }
 }
 

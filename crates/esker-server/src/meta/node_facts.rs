@@ -56,6 +56,10 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
     let is_alive = live.is_alive(node);
     let heard = live.node(node);
     let space = |of: fn(&LiveNode) -> u64| heard.map_or(0, |node| long(of(node)));
+    let stuck = match (row.stay, is_alive) {
+        (Stay::Stays, true) => Stuck::default(),
+        _ => stuck(state, live, node),
+    };
     NodeFacts {
         node: long(node.0),
         address: row.addresses.client.into(),
@@ -86,11 +90,13 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
         clock_ahead_ms: live.clock_apart_ms(node).unwrap_or(0),
         votes_in_meta: votes_in_meta(live, node),
         successor: live.successor(state, node).map_or(0, |other| long(other.0)),
-        waits_for: match (row.stay, is_alive) {
-            (Stay::Stays, true) => String::new(),
-            _ => waits_for(state, live, node),
-        },
+        waits_for: stuck.why(state),
         kept_for: String::new(),
+        leads_meta: live.meta_leader() == Some(node),
+        stuck: match is_alive {
+            true => 0,
+            false => number(stuck.with(&orphans_on(state, live, node))),
+        },
     }
 }
 
@@ -231,10 +237,12 @@ pub(crate) struct Stuck {
 }
 
 impl Stuck {
-    /// The groups.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = GroupId> {
+    /// How many groups, with these, which nobody leads.
+    pub(crate) fn with(&self, orphans: &[GroupId]) -> usize {
         let all = [&self.without_node, &self.without_room, &self.frozen];
-        all.into_iter().flatten().copied()
+        let others = all.into_iter().flatten();
+        let others = others.filter(|group| !orphans.contains(group));
+        orphans.len() + others.count()
     }
 
     /// Why, in words that name a table; empty where none is stuck.
@@ -276,13 +284,7 @@ impl Stuck {
     }
 }
 
-/// Why replicas of a node that is to be emptied, or is silent, go nowhere; empty if all have
-/// somewhere to go.
-pub(crate) fn waits_for(state: &State, live: &Live, node: NodeId) -> String {
-    stuck(state, live, node).why(state)
-}
-
-/// Those replicas. What is dead takes nothing, though it may come back, and neither does a full
+/// Why replicas of a node that is to be emptied, or is silent, go nowhere. What is dead takes nothing, though it may come back, and neither does a full
 /// disk.
 pub(crate) fn stuck(state: &State, live: &Live, node: NodeId) -> Stuck {
     let level = state.cluster.as_ref().map(|row| row.level);

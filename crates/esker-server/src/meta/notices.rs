@@ -220,8 +220,7 @@ fn of_silent(
     // Without a leader nothing is made anew, and nothing of what has nowhere to go.
     let orphans = orphans_on(state, live, node);
     let stuck = stuck(state, live, node);
-    let of_those = |group: &GroupId| !orphans.contains(group);
-    let kept = orphans.len() + stuck.groups().filter(of_those).count();
+    let kept = stuck.with(&orphans);
     let replicas = match (kept, wished.saturating_sub(kept)) {
         (0, 1) => "its 1 replica is".to_owned(),
         (0, _) => format!("its {} are", counted(wished, "replica")),

@@ -108,6 +108,18 @@ fn a_silent_node_is_told_with_the_hour_and_what_to_do() {
         !told.contains("elsewhere") && !told.contains("node remove"),
         "{told}"
     );
+    // Of some there is one, and what becomes of those is told as well.
+    let some = NodeFacts {
+        waits_for: "4 of its replicas wait for another node".to_owned(),
+        stuck: 4,
+        ..silent(3, 60_000)
+    };
+    assert_eq!(
+        said(&some),
+        "node 3 is silent for 12 s; 20 of its replicas are made anew elsewhere at 22:14:20 UTC, \
+         or now by `esker node remove 3`; 4 of its replicas wait for another node: start it \
+         again, or bring another node (`esker serve --join`)"
+    );
     let empty = NodeFacts {
         replicas: 0,
         ..silent(3, 0)

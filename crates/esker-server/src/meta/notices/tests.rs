@@ -87,6 +87,15 @@ fn both_what_waits_and_what_is_made_anew_is_told_of_a_silent_node() {
              or bring another one"
         )]
     );
+    // As the list of nodes has it for who reads no log.
+    let facts = crate::meta::node_facts::node_facts(&trial.state, &trial.live);
+    assert_eq!((facts[2].stuck, facts[2].leaderless), (2, 0));
+    assert!(facts[2].waits_for.starts_with("2 of its replicas wait"));
+    let leads = facts
+        .iter()
+        .filter(|one| one.leads_meta)
+        .map(|one| one.node);
+    assert_eq!(leads.collect::<Vec<_>>(), [1]);
 }
 
 #[test]
