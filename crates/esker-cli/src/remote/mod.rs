@@ -5,7 +5,8 @@
 //! `keys`, `checks`, `rows` and `scans` are what `kv` does; `placing` says which node has what,
 //! `nodes` what is to be said of one, `page` what one shows over HTTP, `described` what a table is
 //! like, `creating` makes one, `compacting` compacts it, `recovering` has it go on without what is
-//! lost, `unsetting` takes settings away; `table`, `node` (with `slow`) and `balance` administer.
+//! lost, `unsetting` takes settings away, `in_force` waits until nodes have heard of one; `table`,
+//! `node` (with `slow`) and `balance` administer.
 //!
 //! Law: nothing here opens a database; whoever asks for a cluster gets the same answers from
 //! Apache Pegasus as from ours. Not here: starting a node.
@@ -29,6 +30,7 @@ pub mod creating;
 pub mod compacting;
 pub mod recovering;
 pub mod unsetting;
+pub mod in_force;
 pub mod table;
 pub mod slow;
 pub mod node;

@@ -20,6 +20,7 @@ use crate::remote::compacting::{compact, progress};
 use crate::remote::creating::{Create, create};
 use crate::remote::described::{spell_table, state};
 use crate::remote::flags::{ClusterFlags, refuse_local};
+use crate::remote::in_force::await_nodes;
 use crate::remote::keys::whole_seconds;
 use crate::remote::link::{Link, shown};
 use crate::remote::nodes::{facts_for_notes, note, unix_ms};
@@ -184,10 +185,12 @@ pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
             let envs = BTreeMap::from([(key.clone(), value.clone())]);
             let done = link.attempt(link.admin().set_envs(name, &envs));
             settled(&link, "cannot change the setting", name, done)?;
+            await_nodes(&link);
             shared.tell_done("set", json!({ "table": name, "envs": envs }))
         }
         Action::Unset { name, key } => {
             unset(&link, name, key)?;
+            await_nodes(&link);
             shared.tell_done("unset", json!({ "table": name, "envs": key }))
         }
     }

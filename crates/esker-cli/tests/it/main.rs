@@ -49,6 +49,7 @@ mod cluster_descriptors;
 mod cluster_removed;
 mod cluster_metas;
 mod cluster_disk;
+mod cluster_settings;
 mod cluster_examples;
 mod cluster_nodes;
 mod cluster_recover;

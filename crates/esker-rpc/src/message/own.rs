@@ -69,6 +69,8 @@ wire_struct! {
         /// Of the groups of a silent node those that are not made anew elsewhere: nobody leads
         /// them, or what `waits_for` says.
         22 stuck: i32,
+        /// Whether it has not heard yet of the last change to a table.
+        23 is_behind: bool,
     }
 }
 

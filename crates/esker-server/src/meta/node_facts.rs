@@ -97,6 +97,10 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
             true => 0,
             false => number(stuck.with(&orphans_on(state, live, node))),
         },
+        is_behind: heard.is_some_and(|node| {
+            let cluster = state.cluster.as_ref();
+            cluster.is_some_and(|row| row.tables_revision != node.report.tables_revision)
+        }),
     }
 }
 

@@ -164,3 +164,23 @@ fn a_balance_is_not_done_while_a_partition_has_no_leader() {
     crate::meta::balance::due(&trial.state, &mut trial.live, 0);
     assert!(!trial.live.is_balance_asked(), "now it is");
 }
+
+#[test]
+fn who_has_not_heard_of_a_change_to_a_table_is_behind() {
+    let mut trial = Trial::new(3);
+    trial.table(new_table("t", 4, 3));
+    assert_eq!(trial.even_out(60), 0);
+    trial.hear();
+    let behind = |trial: &Trial| -> Vec<i64> {
+        let facts = node_facts(&trial.state, &trial.live).into_iter();
+        facts.filter(|one| one.is_behind).map(|one| one.node).collect()
+    };
+    assert_eq!(behind(&trial), [0; 0]);
+    let new = new_table("u", 1, 3);
+    trial.done(Deed::CreateTable { table: new });
+    assert_eq!(behind(&trial), [1, 2, 3]);
+    // What they are told they say with their next report.
+    trial.rounds(3);
+    trial.hear();
+    assert_eq!(behind(&trial), [0; 0]);
+}
