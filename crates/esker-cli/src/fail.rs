@@ -109,7 +109,7 @@ impl Failure {
             }
             Failure::Damaged(message) => {
                 remark!("esker: {message}");
-                Code::Failed
+                Code::NotFound
             }
             Failure::Silent(code) => *code,
             Failure::Elsewhere(code) => return ExitCode::from(*code),

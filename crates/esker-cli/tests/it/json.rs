@@ -113,7 +113,7 @@ fn what_shows_no_value_reads_none() {
             std::fs::remove_file(file).unwrap();
         }
     }
-    bench.run(&["get", "large"]).exits(1);
+    bench.run(&["get", "large"]).exits(3);
     let count = bench.ok(&["count", "--json"]).json();
     assert_eq!(count, json!({ "entries": 2, "key_bytes": 6 }));
     assert_eq!(bench.ok(&["count"]).text(), "2\n");

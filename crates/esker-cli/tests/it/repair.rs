@@ -79,7 +79,7 @@ fn damaged_file_is_told_then_taken_out() {
     assert_eq!(report["lost_files"][0]["smallest"], "a00000");
     assert_eq!(report["lost_files"][0]["entries"], 500);
     assert_eq!(contents(&bench), before);
-    bench.run(&["count"]).exits(1);
+    bench.run(&["count"]).exits(3);
 
     let done = bench.ok(&["repair", "--yes"]);
     assert!(done.text().contains("moved into lost"), "{}", done.text());
@@ -156,10 +156,10 @@ fn current_that_is_cut_to_its_name_is_repaired() {
     let name = name.file_name().unwrap().to_str().unwrap();
     for contents in [name.to_owned(), format!("{name}\n")] {
         fs::write(bench.path("db/CURRENT"), contents).unwrap();
-        let refused = bench.run(&["count"]).exits(1);
+        let refused = bench.run(&["count"]).exits(3);
         assert!(refused.err.contains("esker repair"), "{refused:?}");
         bench.ok(&["repair"]);
-        bench.run(&["count"]).exits(1);
+        bench.run(&["count"]).exits(3);
         bench.ok(&["repair", "--yes"]);
         assert_eq!(bench.ok(&["count"]).text(), "10\n");
     }

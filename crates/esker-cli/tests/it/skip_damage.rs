@@ -69,7 +69,7 @@ fn what_is_left_is_dumped_and_what_is_lost_is_told() {
     let file = bench.file_of("db", "sst");
     damage(&file);
     let name = file.file_name().unwrap().to_str().unwrap();
-    let failed = run(&bench, &["dump", "--all"]).exits(1);
+    let failed = run(&bench, &["dump", "--all"]).exits(3);
     assert!(
         failed.err.contains("`esker dump --skip-damage`"),
         "{}",
@@ -113,7 +113,7 @@ fn a_lost_manifest_leaves_everything_to_dump() {
             fs::remove_file(path).unwrap();
         }
     }
-    let failed = run(&bench, &["dump"]).exits(1);
+    let failed = run(&bench, &["dump"]).exits(3);
     assert!(failed.err.contains("CURRENT is missing"), "{}", failed.err);
     assert!(failed.err.contains("--skip-damage"), "{}", failed.err);
     let ran = run(&bench, &["dump", "--all", "--skip-damage"]).exits(3);
