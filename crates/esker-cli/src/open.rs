@@ -266,11 +266,24 @@ fn has_files(dir: &Path) -> bool {
 /// of the command line. Whatever else may be wrong with a directory, the engine tells.
 fn refuse_nothing(shared: &GlobalFlags) -> Outcome {
     let dir = directory(shared)?;
-    if has_database(dir)? || has_files(dir) {
-        return Ok(());
+    match has_database(dir)? || has_files(dir) {
+        true => Ok(()),
+        false => Err(no_database(dir)),
     }
-    Err(Failure::failed(format!(
+}
+
+/// The same for who takes whatever may be left of one.
+pub fn refuse_absent(dir: &Path) -> Outcome {
+    // What cannot be looked at the engine tells.
+    match dir.try_exists() {
+        Ok(false) => Err(no_database(dir)),
+        Ok(true) | Err(_) => Ok(()),
+    }
+}
+
+fn no_database(dir: &Path) -> Failure {
+    Failure::failed(format!(
         "there is no database in {}; `esker put` and `esker load` create one",
         dir.display()
-    )))
+    ))
 }

@@ -79,6 +79,12 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// A count that a word of the command line spells.
+pub fn whole(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "give a whole number, 0 or more".to_owned())
+}
+
 /// A decimal number of seconds, to the millisecond: `90`, `1.5`, `0.250`.
 pub fn seconds(text: &str) -> Option<Duration> {
     let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));

@@ -165,9 +165,10 @@ fn write((shared, args): (&GlobalFlags, &Dump), bounds: &Bounds, source: &Source
     }
     if expiring > 0 {
         remark!(
-            "esker: {} that expire; tsv has no place for that, and `load` would keep them for \
-             good; --format jsonl has",
-            quantity::counted_as(expiring, "entry", "entries")
+            "esker: tsv has no place for the end of {}, and `load` would keep {} for good; \
+             --format jsonl has",
+            quantity::counted_as(expiring, "entry that expires", "entries that expire"),
+            if expiring == 1 { "it" } else { "them" }
         );
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::json;
 use crate::open::{self, Bounds, Opened};
 use crate::out::Out;
 use crate::progress::Bar;
-use crate::quantity;
+use crate::quantity::{self, whole};
 use crate::text::{Format, escape};
 
 /// Entries between two looks at the clock: rare enough to cost nothing.
@@ -254,7 +254,7 @@ pub struct Scan {
     #[command(flatten)]
     keys: Keys,
     /// At most so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     limit: Option<u64>,
     /// From the last key to the first
     #[arg(long)]

@@ -41,6 +41,7 @@ pub struct Repair {
 /// Repairs, or tells what a repair would do.
 pub fn repair(shared: &GlobalFlags, args: &Repair) -> Outcome {
     let dir = open::directory(shared)?;
+    open::refuse_absent(dir)?;
     let options = RepairOptions { dry_run: !args.yes };
     let report = {
         let _spinner = Spinner::start("reading every byte");

@@ -66,7 +66,7 @@ pub struct Put {
     value: Option<String>,
     /// Time after which the key is as if deleted, in 2106 at the latest: seconds, or with a unit,
     /// such as 250ms, 10min or 7d
-    #[arg(long, value_name = "TIME", value_parser = ttl)]
+    #[arg(long, value_name = "TIME", value_parser = ttl, allow_negative_numbers = true)]
     ttl: Option<Duration>,
     /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)
     #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]

@@ -153,7 +153,7 @@ pub struct Set {
     #[arg(long, conflicts_with = "value")]
     stdin: bool,
     /// Time after which the key is as if deleted: seconds, or with a unit, such as 10min or 7d
-    #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
+    #[arg(long, value_name = "TIME", value_parser = whole_seconds, allow_negative_numbers = true)]
     ttl: Option<u32>,
 }
 
@@ -286,14 +286,19 @@ pub struct Incr {
     /// The sort key, which may be empty
     sort: String,
     /// What is added
-    #[arg(default_value = "1", allow_negative_numbers = true)]
+    #[arg(default_value = "1", value_parser = summand, allow_negative_numbers = true)]
     by: i64,
     /// Time after which the key is as if deleted
-    #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
+    #[arg(long, value_name = "TIME", value_parser = whole_seconds, allow_negative_numbers = true)]
     ttl: Option<u32>,
     /// From now on the key does not end by itself
     #[arg(long, conflicts_with = "ttl")]
     no_ttl: bool,
+}
+
+fn summand(text: &str) -> Result<i64, String> {
+    let told = |_| "give a whole number of at most 63 bits, such as 5 or -5".to_owned();
+    text.parse().map_err(told)
 }
 
 /// Adds to a number.

@@ -12,11 +12,14 @@ use tokio::runtime::Runtime;
 
 use crate::fail::{Failure, Outcome};
 use crate::remote::flags::ClusterFlags;
-use crate::remote::refusal::{failure, is_no_table, write_failure};
+use crate::remote::refusal::{failure, is_leaderless, is_no_table, without_meta, write_failure};
 use crate::text::escape;
 
 /// How long a meta server may take to accept a connection before it counts as not there.
 const KNOCK_MAX: Duration = Duration::from_secs(1);
+
+/// How long whoever leads the meta service is looked for, where a partition has no leader.
+const META_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Names of tables that are told where the one that was named is not there.
 const NAMES_TOLD_MAX: usize = 10;
@@ -109,8 +112,16 @@ impl Link {
                     None => message,
                 },
             },
+            (failure, error) if is_leaderless(error) && self.has_no_meta() => without_meta(failure),
             (failure, _) => failure,
         }
+    }
+
+    /// Whether it is surely known that nobody leads the meta service.
+    fn has_no_meta(&self) -> bool {
+        let tables = self.admin_within(META_PATIENCE);
+        let told = self.attempt(tables.tables(TableStatus::AS_AVAILABLE));
+        matches!(told, Err(ClientError::Leaderless))
     }
 
     /// Lets a moment pass.

@@ -73,9 +73,12 @@ pub fn find<'a>(facts: &'a [NodeFacts], word: &str) -> Outcome<&'a NodeFacts> {
     // Of two at one address the living one: the other one's directory is gone.
     meant.max_by_key(|one| one.is_alive).ok_or_else(|| {
         let all: Vec<String> = facts.iter().map(|one| one.node.to_string()).collect();
+        let (nodes, their) = match all.len() {
+            1 => ("node", "its address"),
+            _ => ("nodes", "their addresses"),
+        };
         Failure::failed(format!(
-            "there is no node {word}; the cluster has nodes {}, and `esker node list` their \
-             addresses",
+            "there is no node {word}; the cluster has {nodes} {}, and `esker node list` {their}",
             all.join(", ")
         ))
     })

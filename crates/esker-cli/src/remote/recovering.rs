@@ -220,7 +220,7 @@ fn show(shared: &GlobalFlags, args: &Recover, found: &[PartitionFacts]) -> Outco
     let lost = of(found, PartitionStanding::PS_LOST).len();
     let name = shown(&args.name);
     out.line(match (found.len(), lost) {
-        (0, _) => format!("every partition of \"{name}\" that is meant has a leader"),
+        (0, _) => all_led(args),
         (_, 0) => "none of these can go on without the others as it is".to_owned(),
         (_, lost) => format!(
             "{} can go on without what is lost: bring the lost directories back if you can; if \
@@ -229,6 +229,14 @@ fn show(shared: &GlobalFlags, args: &Recover, found: &[PartitionFacts]) -> Outco
         ),
     })?;
     Ok(out.finish()?)
+}
+
+fn all_led(args: &Recover) -> String {
+    let name = shown(&args.name);
+    match args.partition {
+        Some(index) => format!("partition {index} of \"{name}\" has a leader"),
+        None => format!("every partition of \"{name}\" has a leader"),
+    }
 }
 
 /// What came of it. A partition that could not go on makes the command fail.
@@ -250,7 +258,7 @@ fn told(
             "recovered": { "table": args.name, "partitions": gone_on, "refused": refused },
         }))?;
     } else if lost.is_empty() && refused.is_empty() {
-        out.line("nothing was lost: every partition that is meant has a leader")?;
+        out.line(format!("nothing was lost: {}", all_led(args)))?;
     } else if !gone_on.is_empty() {
         let count = counted(gone_on.len() as u64, "partition");
         let name = shown(&args.name);

@@ -5,6 +5,34 @@ use esker_rpc::error::{ErrorCode, ErrorName, Status};
 
 use crate::fail::Failure;
 
+/// What is said of a partition without a leader.
+const NO_LEADER: &str = "the partition has no leader now: `esker table describe` shows its \
+                         replicas, and `esker table recover` what can be done if most of them are \
+                         lost";
+
+/// What is said where nobody leads the meta service, which all commands on tables need.
+const NO_META: &str = "most of the nodes that have a replica of it must run: start those that do \
+                       not; if they are lost for ever, `esker serve --dir DIR --recover-meta` of \
+                       one that is left says what can be done";
+
+/// The same failure where nobody leads the meta service either: what is said of partitions could
+/// not be followed.
+pub fn without_meta(failure: Failure) -> Failure {
+    let advice = format!("no server leads the meta service, nor the partition: {NO_META}");
+    match failure {
+        Failure::Told { code, message } => Failure::Told {
+            code,
+            message: message.replace(NO_LEADER, &advice),
+        },
+        other => other,
+    }
+}
+
+/// True if the error says that nobody leads a partition.
+pub fn is_leaderless(error: &ClientError) -> bool {
+    matches!(error, ClientError::Refused(name) if name.code() == ErrorCode::InvalidState)
+}
+
 /// The failure of a write: one that may have been done has an exit code of its own, so that a
 /// script can tell.
 pub fn write_failure(doing: &str, error: &ClientError) -> Failure {
@@ -38,11 +66,7 @@ pub fn failure(doing: &str, error: &ClientError) -> Failure {
         ClientError::Unreachable => {
             Some("servers that are needed are not there or do not answer; --timeout waits longer")
         }
-        ClientError::Leaderless => Some(
-            "most of the nodes that have a replica of it must run: start those that do not; if \
-             they are lost for ever, `esker serve --dir DIR --recover-meta` of one that is left \
-             says what can be done",
-        ),
+        ClientError::Leaderless => Some(NO_META),
         ClientError::TooEarly => {
             Some("it hears all nodes within five seconds: ask again, or --timeout waits longer")
         }
@@ -79,10 +103,7 @@ fn of_refusal(name: &ErrorName) -> Option<&'static str> {
         ErrorCode::Busy | ErrorCode::CapacityExceeded | ErrorCode::TryAgain => {
             "it has too much to do now: try again a little later"
         }
-        ErrorCode::InvalidState => {
-            "the partition has no leader now: `esker table describe` shows its replicas, and \
-             `esker table recover` what can be done if most of them are lost"
-        }
+        ErrorCode::InvalidState => NO_LEADER,
         ErrorCode::NotEnoughMember => {
             "too few replicas live for a write: `esker node list` shows which nodes live"
         }

@@ -12,6 +12,7 @@ use crate::json;
 use crate::open;
 use crate::out::Out;
 use crate::progress::Bar;
+use crate::quantity::whole;
 use crate::remote::keys::Place;
 
 /// Rows that one answer of a server has at most, as the official clients ask for.
@@ -93,7 +94,7 @@ pub struct Scan {
     #[command(flatten)]
     rows: Rows,
     /// At most so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     limit: Option<u64>,
     /// Leave out the values
     #[arg(long)]
@@ -116,7 +117,9 @@ pub fn scan(place: &Place<'_>, args: &Scan) -> Outcome {
     let mut out = Out::lock();
     if let Some(mut scanner) = scanner {
         while left > 0
-            && let Some(row) = place.link.wait("cannot scan on", scanner.next())?
+            && let Some(row) = place
+                .link
+                .wait("cannot go on with the scan", scanner.next())?
         {
             line(&mut out, place.shared, args, &row)?;
             left -= 1;
@@ -201,7 +204,11 @@ fn count_by_scan(place: &Place<'_>, args: &Count) -> Outcome<u64> {
     let mut bar = Bar::things("counting", None);
     let mut counted = 0;
     if let Some(mut scanner) = args.rows.scanner(place, settings)? {
-        while place.link.wait("cannot scan on", scanner.next())?.is_some() {
+        while place
+            .link
+            .wait("cannot count the rows", scanner.next())?
+            .is_some()
+        {
             counted += 1;
             if counted % TOLD_EVERY == 0 {
                 bar.set(counted);

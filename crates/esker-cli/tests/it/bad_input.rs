@@ -67,7 +67,7 @@ fn table(spoil: impl Fn(&Bench) -> (&'static str, Option<Db>), expected: impl Fn
         let (name, held) = spoil(&bench);
         let ran = bench.run(&[words, &["--db", name]].concat());
         assert_eq!(ran.code, expected(kind), "{words:?}: {ran:?}");
-        if ran.code == 1 {
+        if ran.code == 1 || ran.code == 3 && kind != Kind::Checks {
             says_what_to_do(&ran, words);
         }
         drop(held);
@@ -104,16 +104,15 @@ fn a_database_that_is_open_elsewhere() {
 
 #[test]
 fn a_damaged_database() {
-    // Damage is a failure to all but those that look for it.
+    // Damage has a code of its own, whoever meets it; a repair may find that nothing is lost.
     table(
         |bench| {
             fs::write(bench.path("db/CURRENT"), "nonsense\n").unwrap();
             ("db", None)
         },
         |kind| match kind {
-            Kind::Checks => 3,
             Kind::Salvages => 0,
-            _ => 1,
+            _ => 3,
         },
     );
 }

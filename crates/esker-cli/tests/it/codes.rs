@@ -40,6 +40,18 @@ fn nonsense_is_two() {
         .exits(2);
     assert!(ran.err.contains("memory_limit"), "{}", ran.err);
     bench.run(&["scan", "--from", "b", "--to", "a"]).exits(2);
+    // A number that is none, and is no option either.
+    for (words, told) in [
+        (&["put", "a", "b", "--ttl", "-5"][..], "give seconds"),
+        (&["scan", "--limit", "-1"], "give a whole number, 0 or more"),
+        (
+            &["kv", "--table", "t", "incr", "a", "b", "x"],
+            "give a whole number",
+        ),
+    ] {
+        let ran = bench.run(words).exits(2);
+        assert!(ran.err.contains(told), "{words:?}: {}", ran.err);
+    }
     let mut nowhere = bench.command(&["get", "a"]);
     let ran = crate::tool::Ran::from(nowhere.env_remove("ESKER_DB").output().unwrap()).exits(2);
     assert!(ran.err.contains("--db"), "{}", ran.err);

@@ -53,7 +53,7 @@ pub(crate) fn node_facts(state: &State, live: &Live) -> Vec<NodeFacts> {
 
 fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFacts {
     let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let is_alive = live.is_alive(node);
+    let is_alive = live.is_alive(node) && !is_displaced(state, live, node);
     let heard = live.node(node);
     let space = |of: fn(&LiveNode) -> u64| heard.map_or(0, |node| long(of(node)));
     let stuck = match (row.stay, is_alive) {
@@ -102,6 +102,15 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
             cluster.is_some_and(|row| row.tables_revision != node.report.tables_revision)
         }),
     }
+}
+
+/// Whether a node that joined later lives at its address: it has ended, though it was heard a
+/// moment ago.
+fn is_displaced(state: &State, live: &Live, node: NodeId) -> bool {
+    let peer = |row: &NodeRow| row.addresses.peer;
+    let own = state.nodes.get(&node).map(peer);
+    let mut others = state.nodes.iter().filter(|other| *other.0 > node);
+    others.any(|(other, row)| Some(peer(row)) == own && live.is_alive(*other))
 }
 
 /// Until a change of the members is whole, those of before count as well.
@@ -277,7 +286,10 @@ impl Stuck {
             None => {
                 // A table says more to people than the meta service does.
                 let mut of_tables = self.without_node.iter().filter(|group| **group != META);
-                format!("{} is one", name_of(state, *of_tables.next().unwrap_or(first)))
+                format!(
+                    "{} is one",
+                    name_of(state, *of_tables.next().unwrap_or(first))
+                )
             }
         };
         format!(
@@ -288,8 +300,8 @@ impl Stuck {
     }
 }
 
-/// Why replicas of a node that is to be emptied, or is silent, go nowhere. What is dead takes nothing, though it may come back, and neither does a full
-/// disk.
+/// Those replicas of a node. What is dead takes nothing, though it may come back, and neither does
+/// a full disk.
 pub(crate) fn stuck(state: &State, live: &Live, node: NodeId) -> Stuck {
     let level = state.cluster.as_ref().map(|row| row.level);
     let groups = groups_on(state, live, node);

@@ -61,3 +61,21 @@ fn an_unknown_outcome_is_not_told_as_a_failure_to_write() {
         ErrorCode::ObjectNotFound.into()
     )));
 }
+
+#[test]
+fn without_the_meta_service_nobody_is_sent_to_what_asks_it() {
+    let error = ClientError::Refused(ErrorCode::InvalidState.into());
+    assert!(is_leaderless(&error) && !is_leaderless(&ClientError::TimedOut));
+    let told = |failure: Failure| match failure {
+        Failure::Told { message, .. } => message,
+        other => panic!("{other:?}"),
+    };
+    let with = told(failure("cannot read the key", &error));
+    assert!(with.contains("`esker table recover`"), "{with}");
+    let without = told(without_meta(failure("cannot read the key", &error)));
+    assert!(
+        without.contains("--recover-meta") && !without.contains("esker table"),
+        "{without}"
+    );
+    assert!(without.starts_with("cannot read the key: "), "{without}");
+}

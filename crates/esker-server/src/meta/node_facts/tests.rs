@@ -8,7 +8,8 @@ use esker_rpc::message::meta::{
 use esker_rpc::message::own::{BalanceRequest, ShowNodesRequest};
 
 use crate::meta::command::Deed;
-use crate::meta::trial::{Trial, group, new_table};
+use crate::meta::report::Report;
+use crate::meta::trial::{Trial, group, new_node, new_table, report};
 
 use super::*;
 
@@ -173,7 +174,10 @@ fn who_has_not_heard_of_a_change_to_a_table_is_behind() {
     trial.hear();
     let behind = |trial: &Trial| -> Vec<i64> {
         let facts = node_facts(&trial.state, &trial.live).into_iter();
-        facts.filter(|one| one.is_behind).map(|one| one.node).collect()
+        facts
+            .filter(|one| one.is_behind)
+            .map(|one| one.node)
+            .collect()
     };
     assert_eq!(behind(&trial), [0; 0]);
     let new = new_table("u", 1, 3);
@@ -183,4 +187,26 @@ fn who_has_not_heard_of_a_change_to_a_table_is_behind() {
     trial.rounds(3);
     trial.hear();
     assert_eq!(behind(&trial), [0; 0]);
+}
+
+#[test]
+fn of_two_at_one_address_the_later_one_lives() {
+    // Both were called alive for as long as a node may be late with its report.
+    let mut trial = Trial::new(3);
+    trial.hear();
+    trial.reports.remove(&NodeId(2));
+    let mut again = new_node(2, "");
+    again.nonce = 77;
+    let addresses = again.addresses.clone();
+    trial.done(Deed::RegisterNode { node: again });
+    let new = Report {
+        addresses,
+        ..report(4)
+    };
+    trial.reports.insert(NodeId(4), new);
+    trial.hear();
+    let facts = node_facts(&trial.state, &trial.live);
+    let alive = facts.iter().map(|one| (one.node, one.is_alive));
+    let alive: Vec<_> = alive.collect();
+    assert_eq!(alive, [(1, true), (2, false), (3, true), (4, true)]);
 }
