@@ -129,8 +129,9 @@ impl Cluster {
         }
     }
 
-    /// Partitions that each address leads, and replicas that it has.
-    fn shares(&self) -> (Vec<u64>, Vec<u64>) {
+    /// Partitions that each address leads, and replicas that it has; nothing while one of them has
+    /// no leader, as for a moment on a busy machine.
+    fn shares(&self) -> Option<(Vec<u64>, Vec<u64>)> {
         let told = self.ok(&["table", "describe", "ships", "--json"]).json();
         let (mut leads, mut replicas) = (BTreeMap::new(), BTreeMap::new());
         for node in self.nodes() {
@@ -139,21 +140,23 @@ impl Cluster {
             replicas.insert(address, 0);
         }
         for one in told["placing"].as_array().unwrap() {
-            let primary = one["primary"].as_str().unwrap();
+            let primary = one["primary"].as_str()?;
             *leads.entry(primary.to_owned()).or_default() += 1;
             let others = one["secondaries"].as_array().unwrap().iter();
             for node in others.map(|node| node.as_str().unwrap()).chain([primary]) {
                 *replicas.entry(node.to_owned()).or_default() += 1;
             }
         }
-        (
+        Some((
             leads.into_values().collect(),
             replicas.into_values().collect(),
-        )
+        ))
     }
 
     fn is_even(&self) -> bool {
-        let (leads, replicas) = self.shares();
+        let Some((leads, replicas)) = self.shares() else {
+            return false;
+        };
         let spread = |counts: &[u64]| counts.iter().max().unwrap() - counts.iter().min().unwrap();
         spread(&leads) <= 1 && spread(&replicas) <= 1
     }
