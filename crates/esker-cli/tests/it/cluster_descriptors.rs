@@ -14,7 +14,10 @@ const SOON: Duration = Duration::from_secs(120);
 fn clients_that_say_nothing_leave_descriptors_to_nodes_and_files() {
     // They took every one, and no node could speak to this one while they stood there.
     let bench = Bench::new();
-    let mut node = ByHand::limited(&bench, 64, &["--dir", "a", "--peer-port", "0"]);
+    // What somebody says of files by another name is one setting with what is said here.
+    let words = ["--dir", "a", "--peer-port", "0"];
+    let words = [&words[..], &["--set", "engine.max_open_files=100"]].concat();
+    let mut node = ByHand::limited(&bench, 64, &words);
     let told = node.serves().unwrap();
     let word = |name: &str| told[name].as_str().unwrap().to_owned();
     let doors = [word("meta"), word("data")];
@@ -32,7 +35,11 @@ fn clients_that_say_nothing_leave_descriptors_to_nodes_and_files() {
             Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
         }
     }
-    let words = ["--dir", "b", "--peer-port", "0", "--join", &word("peer")];
+    // At the port for nodes they are sent away, and have few places meanwhile.
+    let peer = word("peer");
+    let strangers = (0..20).map(|_| TcpStream::connect(&peer).unwrap());
+    held.push(strangers.collect());
+    let words = ["--dir", "b", "--peer-port", "0", "--join", &peer];
     let mut other = ByHand::start(&bench, &words);
     assert_eq!(
         other.serves().map(|told| told["node"].clone()),

@@ -3,8 +3,9 @@
 //! Connections of clients, connections of nodes and files all take descriptors, and strangers take
 //! theirs first. So those of clients have a bound that leaves the others what they need.
 
-use esker::internals::base::options::catalog::set_db;
 use esker::internals::base::options::db::DbOptions;
+use esker::internals::base::options::profile::Profile;
+use esker::internals::base::options::resolve::{Origin, resolve};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::shell::settings::Settings;
@@ -28,6 +29,9 @@ const NODES_MIN: u64 = 12;
 
 /// Fewest connections that a door has: with less nobody could even look at the node.
 const DOOR_MIN: u64 = 4;
+
+/// The setting of the engine that says how many sorted files it keeps open.
+const FILES: &str = "files.open_max";
 
 /// Fewest sorted files that the engine lets itself be told to keep open.
 const FILES_MIN: u64 = 16;
@@ -73,25 +77,41 @@ fn fit(settings: &Settings, limit: u64) -> (Settings, Option<String>) {
         false => files_wanted.min(files_min.max(rest.saturating_sub(of_door * DOORS))),
     };
     fitting.bounds.connections_max = size(of_door);
-    fitting.peer_bounds.connections_max = size(nodes / 2);
+    let of_nodes = size(nodes / 2);
+    let peers = &mut fitting.peer_bounds;
+    peers.connections_max = of_nodes;
+    // Strangers, and one node by itself, leave places to the others.
+    peers.nameless_max = peers.nameless_max.min((of_nodes / 4).max(1));
+    peers.of_node_max = peers.of_node_max.min((of_nodes / 3).max(2));
     let kept = without_segments(files);
-    let engine = &mut fitting.engine;
-    engine.push(("files.open_max".to_owned(), kept.to_string()));
+    // The engine refuses what is given twice, be it by another name.
+    fitting.engine.retain(|row| !says_files(row));
+    fitting.engine.push((FILES.to_owned(), kept.to_string()));
     let line = format!(
         "the process may have {limit} files and connections (ulimit -n): at most {of_door} clients \
-         at each port, and {kept} sorted files that are kept open; {needed} are enough for all"
+         at each port, {of_nodes} other nodes, and {kept} sorted files that are kept open; \
+         {needed} are enough for all"
     );
     (fitting, Some(line))
 }
 
 /// Sorted files that the engine would keep open.
 fn files_wanted(settings: &Settings) -> u64 {
-    let mut options = DbOptions::default();
-    for (name, text) in &settings.engine {
-        // One of a keyspace, or one that the engine refuses when it opens.
-        let _ = set_db(&mut options, name, text);
-    }
+    let rows = settings.engine.iter();
+    let pairs: Vec<(&str, &str)> = rows.map(|row| (&row.0[..], &row.1[..])).collect();
+    // What the engine refuses it says itself, when it opens.
+    let resolved = resolve(Profile::default(), &pairs, 1);
+    let options = resolved.map_or_else(|_| DbOptions::default(), |resolved| resolved.db);
     count(options.open_files_max)
+}
+
+/// Whether a row says how many sorted files are kept open, by whatever name.
+fn says_files((name, text): &(String, String)) -> bool {
+    let resolved = resolve(Profile::default(), &[(name.as_str(), text.as_str())], 1);
+    resolved.is_ok_and(|resolved| {
+        let mut told = resolved.effective.iter();
+        told.any(|one| one.setting.name == FILES && one.origin == Origin::User)
+    })
 }
 
 /// With the segments of the value log that the engine keeps open beside so many sorted files: a

@@ -25,6 +25,9 @@ fn the_parts_of_every_limit_are_no_more_than_it() {
         let taken = AT_REST + DOORS * door + 2 * nodes + files;
         assert!(taken <= limit, "{limit}: {now:?}");
         assert!(door >= DOOR_MIN && 2 * nodes >= NODES_MIN && files >= FILES_MIN);
+        let peers = fit(&settings, limit).0.peer_bounds;
+        assert!(peers.nameless_max >= 1 && peers.nameless_max < peers.connections_max);
+        assert!(peers.of_node_max >= 2 && peers.of_node_max < peers.connections_max);
         // More is never worse for anybody.
         assert!(door >= before.0 && nodes >= before.1 && files >= before.2);
         before = now;
@@ -49,6 +52,24 @@ fn who_was_told_to_take_few_leaves_the_others_more() {
     let (door, _, files) = parts(&settings, 1024);
     assert_eq!(files, with_segments(32));
     assert!(door > 350, "{door}");
+    // By another name as well, of which the engine takes one alone.
+    settings.engine = vec![("max_open_files".to_owned(), "32".to_owned())];
+    assert_eq!(parts(&settings, 1024).2, with_segments(32));
+    let dir = tempfile::tempdir().unwrap();
+    for rows in [
+        &["files.open_max"][..],
+        &["max_open_files", "wal.segment_size"],
+    ] {
+        let row = |name: &&str| ((*name).to_owned(), "1048576".to_owned());
+        settings.engine = rows.iter().map(row).collect();
+        let (fitting, _) = fit(&settings, 1024);
+        assert_eq!(fitting.engine.len(), rows.len());
+        let mut builder = esker::Db::builder(dir.path().join(rows[0]));
+        for (name, text) in &fitting.engine {
+            builder = builder.set(name, text).unwrap();
+        }
+        builder.open().unwrap();
+    }
     settings.bounds.connections_max = 10;
     settings.engine.clear();
     let (door, _, files) = parts(&settings, 1024);
@@ -61,7 +82,7 @@ fn the_line_names_the_limit_and_what_it_leaves() {
     let (fitting, line) = fit(&Settings::default(), 64);
     let line = line.unwrap();
     let clients = format!("at most {} clients", fitting.bounds.connections_max);
-    for word in ["ulimit -n", "64 files", &clients] {
+    for word in ["ulimit -n", "64 files", &clients, "6 other nodes"] {
         assert!(line.contains(word), "{line}");
     }
 }
