@@ -222,8 +222,9 @@ fn damaged(path: &Path, why: &str) -> Error {
     // Nobody has a copy of it who has none of the directory.
     let message = format!(
         "the file that says whose a directory is {why}: bring it back, or put the directory aside \
-         and start the node with an empty one, which joins the cluster as a new node and gets its \
-         share from the others; what they do not have as well is in the old one alone"
+         and start the node with an empty one and --join of others: so it joins the cluster as a \
+         new node and gets its share from them (without --join it begins another cluster); what \
+         they do not have as well is in the old one alone"
     );
     Error::corruption(message).in_file(path.display())
 }

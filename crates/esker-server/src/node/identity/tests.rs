@@ -55,7 +55,7 @@ fn a_directory_whose_file_is_gone_is_nobodys_new_one() {
     assert_eq!(error.kind(), ErrorKind::Corruption);
     // Nobody has a copy of the file alone, so another way is named as well.
     let told = error.to_string();
-    assert!(told.contains("joins the cluster as a new node"), "{told}");
+    assert!(told.contains("an empty one and --join of others"), "{told}");
 }
 
 #[test]
