@@ -108,12 +108,20 @@ impl Brain {
         let is_base = brain.succession.is_base();
         brain.leading.go_on(brain.succession.epoch(), is_base);
         brain.use_knowledge();
+        brain.look_at_damage();
         brain
     }
 
     /// Takes up what happened in a turn.
     pub(crate) fn note(&mut self, event: &NodeEvent) {
         self.is_news |= self.reporter.note(event);
+        self.look_at_damage();
+    }
+
+    /// What is damaged is told as soon as the log tells it.
+    fn look_at_damage(&self) {
+        let watch = &self.around.known.meta;
+        watch.set_damage(self.reporter.damage_of(META));
     }
 
     /// Who leads meta as the replica here knows, if there is one.
@@ -292,9 +300,7 @@ impl Brain {
             }
             self.use_addresses();
             let elapsed = elapsed.unwrap_or_default();
-            let watch = &self.around.known.meta;
-            watch.set_damage(self.reporter.damage_of(META));
-            if let Some(line) = watch.pass(elapsed) {
+            if let Some(line) = self.around.known.meta.pass(elapsed) {
                 self.around.log.write(Level::Warning, &line);
             }
             let state = self.around.replicas.meta_state();
