@@ -124,6 +124,11 @@ impl Link {
         matches!(told, Err(ClientError::Leaderless))
     }
 
+    /// How long the person wants to wait.
+    pub fn patience(&self) -> Duration {
+        self.timeout
+    }
+
     /// Lets a moment pass.
     pub fn rest(&self, moment: Duration) {
         // Inside of the runtime, whose clock it is that is waited for.

@@ -69,8 +69,8 @@ wire_struct! {
         /// Of the groups of a silent node those that are not made anew elsewhere: nobody leads
         /// them, or what `waits_for` says.
         22 stuck: i32,
-        /// Whether it has not heard yet of the last change to a table.
-        23 is_behind: bool,
+        /// The revision of what it knows of tables, as it said last; 0 if it has said nothing.
+        23 tables_revision: i64,
     }
 }
 
@@ -86,6 +86,8 @@ wire_struct! {
         /// Why it is refused; or what is to be known of nodes that are in no list.
         2 hint_message: String,
         3 nodes: Vec<NodeFacts>,
+        /// The revision of the tables as they are.
+        4 tables_revision: i64,
     }
 }
 

@@ -296,6 +296,9 @@ fn nodes_told(state: &State, live: &Live) -> ShowNodesResponse {
         err: ErrorName::OK,
         hint_message: others.join("; "),
         nodes: node_facts(state, live),
+        tables_revision: state.cluster.as_ref().map_or(0, |row| {
+            i64::try_from(row.tables_revision).unwrap_or(i64::MAX)
+        }),
     }
 }
 

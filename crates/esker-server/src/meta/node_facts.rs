@@ -53,7 +53,8 @@ pub(crate) fn node_facts(state: &State, live: &Live) -> Vec<NodeFacts> {
 
 fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFacts {
     let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let is_alive = live.is_alive(node) && !is_displaced(state, live, node);
+    let successor = displaced_by(state, live, node);
+    let is_alive = live.is_alive(node) && successor.is_none();
     let heard = live.node(node);
     let space = |of: fn(&LiveNode) -> u64| heard.map_or(0, |node| long(of(node)));
     let stuck = match (row.stay, is_alive) {
@@ -72,9 +73,11 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
         } else {
             long(live.silent_ms(node))
         },
-        replaced_in_ms: match is_alive {
-            true => -1,
-            false => long(live.replaced_ms(state, node)),
+        replaced_in_ms: match (is_alive, successor) {
+            (true, _) => -1,
+            // As soon as it counts as silent.
+            (false, Some(_)) => long(QUICK_MS.saturating_sub(live.silent_ms(node))),
+            (false, None) => long(live.replaced_ms(state, node)),
         },
         stay: match row.stay {
             Stay::Stays => NodeStay::NS_STAYS,
@@ -89,7 +92,7 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
         space_free: space(|node| node.report.space_free_bytes),
         clock_ahead_ms: live.clock_apart_ms(node).unwrap_or(0),
         votes_in_meta: votes_in_meta(live, node),
-        successor: live.successor(state, node).map_or(0, |other| long(other.0)),
+        successor: successor.map_or(0, |other| long(other.0)),
         waits_for: stuck.why(state),
         kept_for: String::new(),
         leads_meta: live.meta_leader() == Some(node),
@@ -97,20 +100,18 @@ fn facts_of(state: &State, live: &Live, node: NodeId, row: &NodeRow) -> NodeFact
             true => 0,
             false => number(stuck.with(&orphans_on(state, live, node))),
         },
-        is_behind: heard.is_some_and(|node| {
-            let cluster = state.cluster.as_ref();
-            cluster.is_some_and(|row| row.tables_revision != node.report.tables_revision)
-        }),
+        tables_revision: heard.map_or(0, |node| long(node.report.tables_revision)),
     }
 }
 
-/// Whether a node that joined later lives at its address: it has ended, though it was heard a
-/// moment ago.
-fn is_displaced(state: &State, live: &Live, node: NodeId) -> bool {
+/// The node that joined later and lives at a node's address: that one has ended, though it was
+/// heard a moment ago.
+fn displaced_by(state: &State, live: &Live, node: NodeId) -> Option<NodeId> {
     let peer = |row: &NodeRow| row.addresses.peer;
-    let own = state.nodes.get(&node).map(peer);
+    let own = state.nodes.get(&node).map(peer)?;
     let mut others = state.nodes.iter().filter(|other| *other.0 > node);
-    others.any(|(other, row)| Some(peer(row)) == own && live.is_alive(*other))
+    let found = others.find(|(other, row)| peer(row) == own && live.is_alive(**other));
+    found.map(|other| *other.0)
 }
 
 /// Until a change of the members is whole, those of before count as well.

@@ -31,6 +31,8 @@ pub fn answer(state: &mut State, call: &MetaCall) -> MetaAnswer {
             err: ErrorName::OK,
             hint_message: String::new(),
             nodes: facts(state),
+            // A server of before tells none.
+            tables_revision: 0,
         }),
         MetaCall::ChangeNode(request) if is_there(state, request.node) => {
             let stay = match request.deed {

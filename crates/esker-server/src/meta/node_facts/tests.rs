@@ -166,27 +166,34 @@ fn a_balance_is_not_done_while_a_partition_has_no_leader() {
     assert!(!trial.live.is_balance_asked(), "now it is");
 }
 
+/// The revision of the tables, and those that nodes know.
+fn revisions(trial: &mut Trial) -> (i64, Vec<i64>) {
+    match trial.ask(&MetaCall::ShowNodes(ShowNodesRequest {})) {
+        MetaAnswer::ShowNodes(told) => {
+            let known = told.nodes.iter().map(|one| one.tables_revision);
+            (told.tables_revision, known.collect())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
-fn who_has_not_heard_of_a_change_to_a_table_is_behind() {
+fn what_each_node_knows_of_tables_is_told_beside_what_there_is() {
     let mut trial = Trial::new(3);
     trial.table(new_table("t", 4, 3));
     assert_eq!(trial.even_out(60), 0);
     trial.hear();
-    let behind = |trial: &Trial| -> Vec<i64> {
-        let facts = node_facts(&trial.state, &trial.live).into_iter();
-        facts
-            .filter(|one| one.is_behind)
-            .map(|one| one.node)
-            .collect()
-    };
-    assert_eq!(behind(&trial), [0; 0]);
+    let (before, known) = revisions(&mut trial);
+    assert_eq!(known, [before; 3]);
     let new = new_table("u", 1, 3);
     trial.done(Deed::CreateTable { table: new });
-    assert_eq!(behind(&trial), [1, 2, 3]);
+    let (after, known) = revisions(&mut trial);
+    assert!(after > before && known == [before; 3], "{after} {known:?}");
     // What they are told they say with their next report.
     trial.rounds(3);
     trial.hear();
-    assert_eq!(behind(&trial), [0; 0]);
+    let (after, known) = revisions(&mut trial);
+    assert_eq!(known, [after; 3]);
 }
 
 #[test]
@@ -209,4 +216,11 @@ fn of_two_at_one_address_the_later_one_lives() {
     let alive = facts.iter().map(|one| (one.node, one.is_alive));
     let alive: Vec<_> = alive.collect();
     assert_eq!(alive, [(1, true), (2, false), (3, true), (4, true)]);
+    // And what becomes of the other one is no matter of ten minutes.
+    assert_eq!(facts[1].successor, 4);
+    assert!(
+        (0..=10_000).contains(&facts[1].replaced_in_ms),
+        "{:?}",
+        facts[1]
+    );
 }
