@@ -283,7 +283,9 @@ fn add(shared: &GlobalFlags, dir: &Path) -> Outcome {
     let (roster, number) = Roster::change(dir, nobody, |roster| {
         let number = roster.next_number();
         let all = roster.rows.iter().flat_map(|row| row.ports);
-        let ports = match roster.row(1)?.ports == PORTS.map(|port| port + 1) {
+        let is_numbered = roster.row(1)?.ports == PORTS.map(|port| port + 1);
+        // Beyond, ports of one kind would meet those of another.
+        let ports = match is_numbered && number <= NODES_MAX {
             true => Ports::Numbered,
             // Behind the others', of which those that do not run have theirs still.
             false => Ports::Free(all.max().map(|last| last.saturating_add(1))),

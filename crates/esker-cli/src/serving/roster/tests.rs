@@ -35,6 +35,8 @@ fn a_number_that_means_two_nodes_is_told_and_given_to_no_third() {
     let told = |number, identities: &[(u64, u64)]| apart(number, identities).unwrap_or_default();
     assert_eq!(next_number(5, &[]), 6);
     assert_eq!(next_number(5, &identities), 7);
+    // Lost twice: the sixth is none any more, and was.
+    assert_eq!(next_number(5, &[(1, 1), (2, 7), (3, 3)]), 8);
     let here = "node 2 here is node 6 of the cluster";
     assert_eq!(told(2, &identities), here);
     assert_eq!(told(6, &identities), "node 6 of the cluster is node 2 here");
