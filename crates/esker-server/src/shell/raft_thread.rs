@@ -215,9 +215,8 @@ impl RaftThread {
         let shortage = std::mem::take(&mut self.shortage);
         let handed = self.hand_over(now, (&shortage, |view: &View| shortage.evades(view)));
         self.shortage = shortage;
-        let view = handed.first().and_then(|group| self.replicas.view(*group));
-        let why = Shortage::why(view.as_deref());
-        if let Some(line) = self.shortage.gave(&handed, time, &why) {
+        let why = |group: GroupId| Shortage::why(self.replicas.view(group).as_deref());
+        if let Some(line) = self.shortage.gave(&handed, time, why) {
             self.log.write(Level::Warning, &line);
         }
     }

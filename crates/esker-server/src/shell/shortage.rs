@@ -91,7 +91,12 @@ impl Shortage {
     }
 
     /// These leads were given away. The line of it, if that is new of one of them.
-    pub(crate) fn gave(&mut self, groups: &[GroupId], now: Duration, why: &str) -> Option<String> {
+    pub(crate) fn gave(
+        &mut self,
+        groups: &[GroupId],
+        now: Duration,
+        why: impl Fn(GroupId) -> String,
+    ) -> Option<String> {
         let mut new = Vec::new();
         for group in groups {
             let count = self.evaded.get(group).map_or(0, |evaded| evaded.count);
@@ -107,11 +112,13 @@ impl Shortage {
             };
             self.evaded.insert(*group, evaded);
         }
-        let first = PartitionId::of(*new.first()?);
+        let first = *new.first()?;
         let are = if new.len() == 1 { "is" } else { "are" };
         let count = counted(new.len(), "partition");
         Some(format!(
-            "{count} {are} to be led elsewhere, {first} for one: {why}"
+            "{count} {are} to be led elsewhere, {} for one: {}",
+            PartitionId::of(first),
+            why(first)
         ))
     }
 

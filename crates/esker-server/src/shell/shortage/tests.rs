@@ -43,7 +43,9 @@ fn meant(shortage: &Shortage, views: &[Arc<View>]) -> Vec<u64> {
 
 fn give(shortage: &mut Shortage, groups: &[u64], second: u64) -> Option<String> {
     let groups: Vec<GroupId> = groups.iter().map(|group| GroupId(*group)).collect();
-    shortage.gave(&groups, Duration::from_secs(second), "it is full")
+    shortage.gave(&groups, Duration::from_secs(second), |group| {
+        format!("{} is full", group.0)
+    })
 }
 
 #[test]
@@ -67,11 +69,11 @@ fn what_comes_back_is_given_away_more_and_more_seldom_and_said_once() {
     assert_eq!(given, [0, 3, 9, 21, 45, 93, 141, 189]);
     assert_eq!(
         lines,
-        ["1 partition is to be led elsewhere, 0.7 for one: it is full"]
+        ["1 partition is to be led elsewhere, 0.7 for one: 7 is full"]
     );
     let line = give(&mut shortage, &[7, 8, 9], 200).unwrap();
     assert!(
-        line.starts_with("2 partitions are to be led elsewhere, 0.8 for one"),
+        line.starts_with("2 partitions are to be led elsewhere, 0.8 for one: 8 is full"),
         "{line}"
     );
 }
