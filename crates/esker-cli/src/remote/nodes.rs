@@ -181,12 +181,14 @@ fn note_of_silence(one: &NodeFacts, unix_ms: u64) -> String {
 /// What becomes of the replicas of a silent node; empty where nothing does.
 fn fate_of_replicas(one: &NodeFacts, unix_ms: u64) -> String {
     // Where there is no elsewhere none is promised.
-    let waits = match one.waits_for.as_str() {
-        "" => String::new(),
-        why => format!(
+    let waits = match (one.waits_for.as_str(), one.successor) {
+        ("", _) => String::new(),
+        (why, 0) => format!(
             "{}: start it again, or bring another node (`esker serve --join`)",
             shown(why)
         ),
+        // Its directory is lost.
+        (why, _) => shown(why),
     };
     let told = [fate_of_others(one, unix_ms), waits];
     let told = told.into_iter().filter(|part| !part.is_empty());

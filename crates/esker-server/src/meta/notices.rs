@@ -248,9 +248,10 @@ fn of_silent(
         Silence::MayReturn => String::new(),
         Silence::IsReplaced => format!(", and {why}"),
     };
-    let waits = match stuck.why(state).as_str() {
-        "" => String::new(),
-        why => format!("; {why}: start it again, or bring another one"),
+    let waits = match (stuck.why(state).as_str(), silence) {
+        ("", _) => String::new(),
+        (why, Silence::MayReturn) => format!("; {why}: start it again, or bring another one"),
+        (why, Silence::IsReplaced) => format!("; {why}"),
     };
     match kept_for(state, live, node) {
         Some(why) => format!("{silent}{fate}{waits}; {why}"),
