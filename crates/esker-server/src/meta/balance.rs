@@ -153,8 +153,8 @@ fn under_way(model: &Model<'_>, live: &Live) -> usize {
     model.under_way + live.leads_under_way()
 }
 
-/// Whether every node that lives has done so for a while, and was heard just now: one that comes and
-/// goes would draw leads to it each time, and so would one that has died a moment ago and leads
+/// Whether every node that lives has done so for a while, and was heard just now: one that comes
+/// and goes would draw leads to it each time, and so would one that has died a moment ago and leads
 /// nothing any more.
 fn is_calm(state: &State, live: &Live) -> bool {
     let is_steady = |node| live.up_ms(node) >= CALM_MS && live.silent_ms(node) < UNSURE_MS;

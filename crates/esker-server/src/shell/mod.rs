@@ -12,8 +12,8 @@
 //! is the node as clients see it and `submitting` its calls on keys (`misdirected` counts those for
 //! nobody), `peer_service` is the node as other nodes see it, `first_start` makes a directory a
 //! node's, `other_cluster` tells one that is out of place, and `running` is what whoever started it
-//! holds. `recovering` is the deed upon a node that is stopped, and `living` says whether the others
-//! are against it.
+//! holds. `recovering` is the deed upon a node that is stopped, and `living` says whether the
+//! others are against it.
 //!
 //! Law: a setting that nobody knows is refused with a hint; whatever starts here ends here.
 //!

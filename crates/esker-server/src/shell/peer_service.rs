@@ -21,7 +21,7 @@ use crate::reply::{Reply, Responder};
 use crate::shell::inbox::{CallBack, Told};
 use crate::shell::service::{NodeService, PATIENCE};
 
-/// How long the answer to a report that is handed on is waited for: another one follows in a second.
+/// How long the answer to a report that is handed on is waited for: another follows in a second.
 const REPORT_PATIENCE: Duration = Duration::from_secs(1);
 
 impl PeerService for NodeService {
