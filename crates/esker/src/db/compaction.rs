@@ -61,7 +61,11 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         let occasion = occasion(&picker, &tree.parts, &state, limits, free_threads);
         match picker.pick_patient(&occasion) {
             // Whether files are compressed anew depends on more than is noted.
-            None if picker.is_searchable_wanted => {}
+            None if picker.is_searchable_wanted => {
+                if picker.is_put_off(&occasion) {
+                    state.rest.put_off();
+                }
+            }
             None => state.looks.compaction.is_idle(tree.parts.id),
             Some(plan) if fits(&plan) => {
                 return Some(tree.book(core, &mut state, plan, free_threads));

@@ -53,6 +53,7 @@ pub fn occasion(
         is_settling: state.rest.is_settling(),
         is_l0_unwanted: is_hiding || parts.read_cost.is_due(picker.levels),
         may_recompress: may_recompress(picker, parts, state, free_threads),
+        is_loaded: state.rest.is_loaded(),
     }
 }
 

@@ -86,7 +86,8 @@ impl Stats {
         let doc = "Age of the oldest prepared transaction; 0 without one.";
         let oldest = seconds(oldest.unwrap_or_default());
         page.gauge("esker_oldest_prepared_transaction_seconds", doc, oldest);
-        let doc = "Jobs under way in the background.";
+        let doc = "Jobs under way in the background, and one more where some wait until less is \
+                   written.";
         page.gauge("esker_background_jobs", doc, self.job_count);
     }
 

@@ -1,5 +1,10 @@
 //! Who looks whether the database is at rest, and whether the limits of rest hold.
 
+/// Looks in a row between which little was written until what was put off begins, though the
+/// database is not at rest: six seconds, in which whoever writes several megabytes a second fills a
+/// memtable or a segment of the log.
+const CALM_LOOKS: u32 = 3;
+
 /// The books of `settling`, under the lock of `db/work`.
 ///
 /// Law: from a write until it was settled somebody looks. A look takes a while, and goes on without
@@ -9,6 +14,12 @@ pub struct Rest {
     watch: Watch,
     is_settling: bool,
     is_closing: bool,
+    /// Whether much is being written.
+    is_loaded: bool,
+    /// Looks since much was written.
+    calm_looks: u32,
+    /// Whether something waits until less is written.
+    is_put_off: bool,
 }
 
 /// Who looks.
@@ -64,16 +75,59 @@ impl Rest {
         }
     }
 
-    /// The timer gives up: nothing can be settled any more.
-    pub fn stop(&mut self) {
-        assert_eq!(self.watch, Watch::Timer, "only a timer gives up");
-        self.watch = Watch::Nobody;
+    /// As [`Rest::note_write`], where a memtable or a segment of the log became full: what would
+    /// rewrite it alone is put off, for more is about to come.
+    #[must_use]
+    pub fn note_load(&mut self) -> bool {
+        self.is_loaded = true;
+        self.calm_looks = 0;
+        self.note_write()
     }
 
-    /// A timer found the database at rest, and looks what is to be done.
-    pub fn begin_look(&mut self) {
+    /// Whether much is being written.
+    pub fn is_loaded(&self) -> bool {
+        self.is_loaded
+    }
+
+    /// Something waits until less is written. Whoever looks next has it looked for again.
+    pub fn put_off(&mut self) {
+        assert!(self.is_loaded, "it is put off for what is written");
+        self.is_put_off = true;
+    }
+
+    /// Whether something waits until less is written.
+    pub fn is_put_off(&self) -> bool {
+        self.is_put_off
+    }
+
+    /// A timer found that the database is not at rest. Says whether what was put off may begin all
+    /// the same, since little has been written for a while.
+    #[must_use]
+    pub fn note_unrest(&mut self) -> bool {
+        self.calm_looks = self.calm_looks.saturating_add(1);
+        self.calm_looks >= CALM_LOOKS && self.end_load()
+    }
+
+    /// The timer gives up: nothing can be settled any more. Says whether something was put off.
+    #[must_use]
+    pub fn stop(&mut self) -> bool {
+        assert_eq!(self.watch, Watch::Timer, "only a timer gives up");
+        self.watch = Watch::Nobody;
+        self.end_load()
+    }
+
+    /// A timer found the database at rest, and looks what is to be done. Says whether something was
+    /// put off, which may begin.
+    #[must_use]
+    pub fn begin_look(&mut self) -> bool {
         assert_eq!(self.watch, Watch::Timer, "each timer looks once");
         self.watch = Watch::Look;
+        self.end_load()
+    }
+
+    fn end_load(&mut self) -> bool {
+        self.is_loaded = false;
+        std::mem::take(&mut self.is_put_off)
     }
 
     /// Lets the limits of rest hold, unless something was written since the look began; says

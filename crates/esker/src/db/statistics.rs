@@ -51,7 +51,7 @@ pub struct Stats {
     pub locks: LockStats,
     /// Time that writers were held back since the database was opened.
     pub stalled: Duration,
-    /// Jobs under way in the background.
+    /// Jobs under way in the background, and one more where some wait until less is written.
     pub job_count: usize,
     /// The latest failures of background work, oldest first.
     pub failures: Vec<String>,
@@ -213,7 +213,8 @@ pub fn gather(core: &Core) -> Stats {
     write_control::set_memory(core);
     let now = core.env.clock.monotonic();
     let work = core.work.state();
-    let (job_count, failures) = (work.job_count, work.failures.clone());
+    let job_count = work.job_count + usize::from(work.rest.is_put_off());
+    let failures = work.failures.clone();
     drop(work);
     let snapshots = core.snapshots.list();
     Stats {

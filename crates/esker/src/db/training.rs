@@ -7,6 +7,7 @@ use esker_phrase::{Dictionary, Sample, Trainer, Wish};
 use crate::base::stats::memory_budget::{MemoryOwner, Reservation};
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::Result;
+use crate::base::types::ids::Level;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::write_control;
@@ -47,6 +48,14 @@ pub fn is_due(parts: &KeyspaceParts) -> bool {
             raw_bytes(&parts.current.view()),
             parts.options().sst.dictionary_min_bytes,
         )
+}
+
+/// Whether a dictionary would be of use while much is written: for what lies below level 0, which
+/// merges rewrite and nothing else. It takes a processor for many seconds.
+pub fn has_use_under_load(parts: &KeyspaceParts) -> bool {
+    let view = parts.current.view();
+    let deepest = view.parts().levels.deepest();
+    deepest.is_some_and(|level| level != Level::ZERO)
 }
 
 /// Trains a dictionary from values of the keyspace's files, and takes it into use if it pays.

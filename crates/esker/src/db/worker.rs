@@ -57,7 +57,14 @@ pub fn wake(core: &Arc<Core>) {
     };
     for parts in looks.into_iter().filter(|parts| training::is_due(parts)) {
         // It may have to wait; and then it is due again, or not, when it has ended.
-        core.work.state().looks.training.note(parts.id);
+        let has_use = training::has_use_under_load(&parts);
+        let mut state = core.work.state();
+        state.looks.training.note(parts.id);
+        if state.rest.is_loaded() && !has_use {
+            state.rest.put_off();
+            continue;
+        }
+        drop(state);
         spawn_training(core, parts);
     }
     while spawn_compaction(core, compaction::begin) {}

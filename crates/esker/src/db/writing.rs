@@ -431,8 +431,10 @@ fn once_there_is_space(
 /// Has the background do what is due because of a write.
 #[cold]
 pub fn follow_up(core: &Arc<Core>, due: FollowUps) {
-    if !due.without(FollowUp::ShareMemory).is_empty() {
-        // All that leaves much to give back comes by one of these.
+    if due.has(FollowUp::Flush) || due.has(FollowUp::PrepareSegment) {
+        settling::watch_load(core);
+    } else if !due.without(FollowUp::ShareMemory).is_empty() {
+        // All else that leaves much to give back comes by one of these.
         settling::watch(core);
     }
     if due.has(FollowUp::PrepareSegment) {

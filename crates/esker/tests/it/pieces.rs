@@ -93,14 +93,20 @@ fn state(db: &Db) -> State {
     }
 }
 
-// Has the background work until something more is compressed; says how much.
+// Has the background work until something more is compressed; says how much. Where it has nothing
+// to do, it may be waiting until less is written.
 fn step(world: &SimWorld, db: &Db) -> u64 {
     let before = state(db).searchable_bytes;
+    let mut waits_left = 3;
     loop {
         let is_work_left = world.pool.run_one();
         let more_bytes = state(db).searchable_bytes - before;
-        if more_bytes > 0 || !is_work_left {
+        if more_bytes > 0 || (!is_work_left && waits_left == 0) {
             return more_bytes;
+        }
+        if !is_work_left {
+            waits_left -= 1;
+            world.clock.advance(Duration::from_secs(2));
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use esker::Db;
 use esker::internals::env::bundle::Env;
@@ -204,6 +205,64 @@ fn the_background_compresses_what_is_there_when_it_has_time() {
     );
     assert_equal(&db, &model);
     assert_eq!(counter(&db, "esker_dictionaries_trained_total"), 1);
+}
+
+/// Fills three memtables, which lie in level 0 then and call for no merge.
+fn load(world: &SimWorld) -> Db {
+    let db = open_with(world, &[("compaction.l0_trigger", "8")]);
+    fill(&db, 0..700, &mut Model::new());
+    world.pool.run_all();
+    assert!(db.files().len() >= 3 && is_all_blocks(&db));
+    db
+}
+
+/// Has time pass, and the background work.
+fn pass(world: &SimWorld) {
+    world.clock.advance(Duration::from_secs(2));
+    world.pool.run_all();
+}
+
+fn trained_count(db: &Db) -> u64 {
+    counter(db, "esker_dictionaries_trained_total")
+}
+
+#[test]
+fn what_is_loaded_is_compressed_once_the_load_has_ended() {
+    // Memtables become full one after the other: no dictionary is trained for them meanwhile, and
+    // none of them is compressed alone. Whoever waits until nothing is left to do is told to wait.
+    let world = SimWorld::new(9);
+    let db = load(&world);
+    assert_eq!((trained_count(&db), db.stats().job_count), (0, 1));
+    pass(&world);
+    assert!(is_all_blocks(&db));
+    pass(&world);
+    assert!(is_all_searchable(&db));
+    assert_eq!((trained_count(&db), db.stats().job_count), (1, 0));
+}
+
+#[test]
+fn what_is_loaded_is_compressed_though_a_little_is_always_written() {
+    let world = SimWorld::new(10);
+    let db = load(&world);
+    for turn in 0..3 {
+        assert!(is_all_blocks(&db), "turn {turn}");
+        db.put("a little", turn.to_string()).unwrap();
+        pass(&world);
+    }
+    assert!(is_all_searchable(&db));
+    assert_eq!((trained_count(&db), db.stats().job_count), (1, 0));
+}
+
+#[test]
+fn what_is_loaded_is_compressed_where_compaction_waits_to_be_asked() {
+    // Nothing is due by itself but the dictionary, which waits for the same moment.
+    let world = SimWorld::new(11);
+    let db = load(&world);
+    db.set("compaction.automatic", "false").unwrap();
+    pass(&world);
+    pass(&world);
+    assert!(is_all_blocks(&db));
+    assert_eq!((trained_count(&db), db.stats().job_count), (1, 0));
 }
 
 #[test]

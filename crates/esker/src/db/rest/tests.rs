@@ -6,7 +6,7 @@ fn looking() -> Rest {
     let mut rest = Rest::default();
     assert!(rest.note_write());
     assert!(!rest.note_write());
-    rest.begin_look();
+    assert!(!rest.begin_look());
     rest
 }
 
@@ -38,10 +38,57 @@ fn a_look_that_nobody_overtakes_sleeps_once_nothing_is_left() {
     let mut rest = looking();
     assert!(rest.settle());
     assert_eq!(rest.end_look(true), Next::LookAgain);
-    rest.begin_look();
+    assert!(!rest.begin_look());
     assert!(rest.settle());
     assert_eq!(rest.end_look(false), Next::Sleep);
     assert!(rest.is_settling());
     assert!(rest.note_write());
     assert!(!rest.is_settling());
+}
+
+#[test]
+fn what_is_put_off_for_a_load_begins_once_the_database_is_at_rest() {
+    let mut rest = Rest::default();
+    assert!(rest.note_load());
+    assert!(rest.is_loaded() && !rest.is_put_off());
+    rest.put_off();
+    assert!(!rest.note_load());
+    assert!(!rest.note_unrest());
+    assert!(rest.is_loaded() && rest.is_put_off());
+    assert!(rest.begin_look());
+    assert!(!rest.is_loaded() && !rest.is_put_off());
+    // It was told once.
+    assert!(rest.settle());
+    assert_eq!(rest.end_look(false), Next::Sleep);
+    assert!(rest.note_write());
+    assert!(!rest.begin_look());
+}
+
+#[test]
+fn what_is_put_off_for_a_load_begins_once_little_is_written() {
+    // Whoever writes a little all the time never lets it rest.
+    let mut rest = Rest::default();
+    assert!(rest.note_load());
+    rest.put_off();
+    assert!(!rest.note_unrest());
+    assert!(!rest.note_unrest());
+    // Another memtable became full: the looks count anew.
+    assert!(!rest.note_load());
+    assert!(!rest.note_unrest());
+    assert!(!rest.note_unrest());
+    assert!(!rest.note_write());
+    assert!(rest.note_unrest());
+    assert!(!rest.is_loaded());
+    assert!(!rest.note_unrest());
+}
+
+#[test]
+fn a_timer_that_gives_up_leaves_nothing_put_off() {
+    let mut rest = Rest::default();
+    assert!(rest.note_load());
+    assert!(!rest.stop());
+    assert!(rest.note_load());
+    rest.put_off();
+    assert!(rest.stop());
+    assert!(!rest.is_loaded() && !rest.is_put_off());
 }

@@ -14,6 +14,8 @@ pub struct Occasion {
     pub is_l0_unwanted: bool,
     /// Whether there is time to compress files anew.
     pub may_recompress: bool,
+    /// Whether much is being written.
+    pub is_loaded: bool,
 }
 
 impl CompactionPicker<'_> {
@@ -32,10 +34,19 @@ impl CompactionPicker<'_> {
             let is_wanted = occasion.is_l0_unwanted;
             is_wanted.then(|| self.pick_for_readers())?
         };
-        let pick_recompression = || occasion.may_recompress.then(|| self.pick_recompression())?;
+        let pick_recompression = || {
+            let may = occasion.may_recompress;
+            may.then(|| self.pick_recompression(occasion.is_loaded))?
+        };
         self.pick_hidden(&occasion.limits)
             .or_else(|| self.pick_passed(&occasion.limits, occasion.is_settling))
             .or_else(pick_for_readers)
             .or_else(pick_recompression)
+    }
+
+    /// Whether that would find more if less were being written.
+    pub fn is_put_off(&self, occasion: &Occasion) -> bool {
+        let is_asked = occasion.may_recompress && occasion.is_loaded;
+        is_asked && self.pick_recompression(false).is_some()
     }
 }

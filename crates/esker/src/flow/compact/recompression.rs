@@ -199,11 +199,13 @@ impl CompactionPicker<'_> {
     /// the bottom, and then those of level 0, where it lies right above. For when there is
     /// nothing else to do.
     ///
-    /// A piece at a time: each is adopted when it is done, and its files are given back.
-    pub fn pick_recompression(&self) -> Option<Plan> {
+    /// A piece at a time: each is adopted when it is done, and its files are given back. While much
+    /// is written (`is_loaded`), what lies in level 0 waits for the merge that is soon due, of
+    /// several runs at once, and so do small files.
+    pub fn pick_recompression(&self, is_loaded: bool) -> Option<Plan> {
+        let at_rest = || self.pick_settling().or_else(|| self.pick_joining());
         self.pick_bottom_recompression()
-            .or_else(|| self.pick_settling())
-            .or_else(|| self.pick_joining())
+            .or_else(|| (!is_loaded).then(at_rest)?)
     }
 
     fn pick_bottom_recompression(&self) -> Option<Plan> {

@@ -44,14 +44,16 @@ fn plan_of(levels: &Levels, busy: &[u64]) -> Option<Plan> {
             is_joining_useful: false,
             ..*picker
         };
-        picker.pick_recompression()
+        picker.pick_recompression(false)
     })
 }
 
 /// As `plan_of`, and files may be joined.
 fn joined(levels: &Levels, busy: &[u64]) -> Option<Vec<u64>> {
     let options = CompactionOptions::default();
-    let plan = look_at(levels, &options, busy, |picker| picker.pick_recompression())?;
+    let plan = look_at(levels, &options, busy, |picker| {
+        picker.pick_recompression(false)
+    })?;
     assert!(plan.is_joining());
     Some(plan.numbers().map(|number| number.0).collect())
 }
