@@ -429,8 +429,12 @@ impl DbCursor {
         for source in sources {
             source.set_readahead(each);
         }
+        let is_shared = charge.bytes() > 0;
         self.charge = Some(charge);
-        write_control::set_cache(core);
+        // Memtables alone are not read ahead: nobody has to make room, which looks at every shard.
+        if is_shared {
+            write_control::set_cache(core);
+        }
     }
 }
 
@@ -452,7 +456,8 @@ impl Drop for DbCursor {
         }
         core.statistics
             .add(Ticker::Steps, self.steps % STEPS_PER_COUNT);
-        if self.charge.take().is_some() {
+        let shared = self.charge.take().filter(|charge| charge.bytes() > 0);
+        if shared.map(drop).is_some() {
             write_control::set_cache(core);
         }
         write_control::let_go(core);
