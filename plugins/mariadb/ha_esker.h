@@ -40,6 +40,9 @@ class Share : public Handler_share {
   std::mutex statistics_turn;  // guards what follows
   std::vector<IndexStatistics> statistics;  // of each key, in the table's order
   std::atomic<ulonglong> sampled_rows{0};  // that there were then; also read without the turn
+  // What the table took when it was measured last, and of which so many parts rows.
+  std::atomic<ulonglong> measured_bytes{0};
+  std::atomic<ulonglong> parts_of_rows{0};
 };
 
 }  // namespace esker
@@ -165,6 +168,7 @@ class ha_esker : public handler {
   int prepare_alter(TABLE *altered, Alter_inplace_info *wanted);
   int build_indexes(TABLE *altered, const esker::Catalog::Altered &change);
   int measure();
+  int measure_rows(ulonglong all);
   int begin_statistics();
   bool is_out_of_date() const;
   int sample(size_t places, size_t entries);
