@@ -155,11 +155,13 @@ fn look(core: &Arc<Core>, seen: SeqNo, rounds_left: u32) {
             .paused(|active| active.used_segments().size_bytes());
         let was_over = is_over(core, log_bytes);
         let has_automatic = has_automatic(core);
-        match has_automatic && core.work.state().rest.settle() {
+        // What was put off comes before it is settled, which would have level 0 merged at once and
+        // with the lesser effort.
+        match has_automatic && !was_put_off && core.work.state().rest.settle() {
             true => begin(core, was_over),
             false => wake_if(core, was_put_off),
         }
-        was_over
+        was_over || was_put_off
     });
     // A panic was told, and ended all that could be settled.
     let was_over = looked.unwrap_or(false);
@@ -167,7 +169,7 @@ fn look(core: &Arc<Core>, seen: SeqNo, rounds_left: u32) {
     match next {
         Next::Sleep => {}
         // Values that waited in memory have a segment by then that is not full.
-        Next::LookAgain => look_later(core, rounds_left - 1),
+        Next::LookAgain => look_later(core, rounds_left - u32::from(!was_put_off)),
         Next::WatchAnew => look_later(core, ROUNDS_MAX),
     }
     drop(booking);
