@@ -164,17 +164,9 @@ impl Piece {
     ) -> Piece {
         let led = live.led_group(id).filter(|_| state.is_settled(id));
         let rests = led.is_some_and(|led| is_at_rest(row, &led.configuration));
-        let is_sound = |(replica, node): &(&ReplicaId, &NodeId)| {
-            let reported = live.replica(**node, id, **replica);
-            let goes_on = reported.is_some_and(|one| one.damage.is_none() && one.stall.is_none());
-            live.is_alive(**node) && goes_on
-        };
-        let sound: BTreeSet<ReplicaId> = row
-            .wished
-            .iter()
-            .filter(is_sound)
-            .map(|one| *one.0)
-            .collect();
+        let wished = row.wished.iter();
+        let sound = wished.filter(|(replica, node)| live.has_sound(**node, id, **replica));
+        let sound: BTreeSet<ReplicaId> = sound.map(|one| *one.0).collect();
         let handing = live.handing(id);
         let leader = match handing {
             Some(Handing::UnderWay(to)) => Some(to),

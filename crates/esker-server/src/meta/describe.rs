@@ -86,9 +86,7 @@ fn partition(
     // A copy that does not go on is none to count on, and neither is one that is damaged, or that
     // a first voter never made for want of room.
     let is_sound = |(replica, node): &&(ReplicaId, NodeId)| {
-        let reported = live.replica(*node, group, *replica);
-        let goes_on = reported.is_some_and(|one| one.stall.is_none() && one.damage.is_none());
-        goes_on && live.is_alive(*node) && Some(*node) != primary
+        live.has_sound(*node, group, *replica) && Some(*node) != primary
     };
     let others = voters.iter().filter(is_sound).map(|voter| &voter.1);
     PartitionConfiguration {

@@ -125,7 +125,7 @@ impl Live {
         let node = LiveNode {
             heard_ms: self.watched_ms,
             up_ms: up_ms.unwrap_or(self.watched_ms),
-            report: without_replicas(report),
+            report: report.without_replicas(),
             replicas,
             is_stalled,
             clock,
@@ -383,6 +383,12 @@ impl Live {
         self.nodes.get(&node)?.replicas.get(&(group, replica))
     }
 
+    /// Whether a node that lives reports the replica, and it can be counted on.
+    pub fn has_sound(&self, node: NodeId, group: GroupId, replica: ReplicaId) -> bool {
+        let reported = self.replica(node, group, replica);
+        self.is_alive(node) && reported.is_some_and(ReplicaReport::is_sound)
+    }
+
     /// Groups of which a member is on that node, as their leaders reported last.
     pub fn members_on(&self, node: NodeId) -> impl Iterator<Item = GroupId> {
         let groups = self.groups.iter();
@@ -440,24 +446,6 @@ impl LiveNode {
     pub fn of_group(&self, group: GroupId) -> impl Iterator<Item = &ReplicaReport> {
         let range = (group, ReplicaId(0))..=(group, ReplicaId(u64::MAX));
         self.replicas.range(range).map(|one| one.1)
-    }
-}
-
-fn without_replicas(report: &Report) -> Report {
-    Report {
-        cluster: report.cluster,
-        node: report.node,
-        incarnation: report.incarnation,
-        addresses: report.addresses.clone(),
-        label: report.label.clone(),
-        tables_revision: report.tables_revision,
-        nodes_revision: report.nodes_revision,
-        space_total_bytes: report.space_total_bytes,
-        space_free_bytes: report.space_free_bytes,
-        replicas: Vec::new(),
-        lost: report.lost.clone(),
-        asks: report.asks,
-        unix_ms: report.unix_ms,
     }
 }
 

@@ -338,9 +338,7 @@ fn hand_over(
             listed(nodes)
         )));
     };
-    let reported = live.replica(to, group, *heir);
-    if !live.is_alive(to) || reported.is_none_or(|one| one.damage.is_some() || one.stall.is_some())
-    {
+    if !live.has_sound(to, group, *heir) {
         let why = format!(
             "node {} does not answer, or its replica is damaged or does not go on",
             to.0

@@ -275,7 +275,7 @@ fn goes_on(live: &Live, group: GroupId, row: &RecoveryRow) -> bool {
         return false;
     };
     let leader = live.replica(known.node, group, known.leader);
-    let is_sound = leader.is_some_and(|one| one.damage.is_none() && one.stall.is_none());
+    let is_sound = leader.is_some_and(ReplicaReport::is_sound);
     is_sound && row.has_gone_on(&known.configuration) && live.has_settled(group)
 }
 

@@ -98,6 +98,13 @@ fields! {
     }
 }
 
+impl ReplicaReport {
+    /// Whether it can be counted on: it takes part, and goes on.
+    pub fn is_sound(&self) -> bool {
+        self.damage.is_none() && self.stall.is_none()
+    }
+}
+
 impl Report {
     /// Its bytes.
     pub fn encode(&self) -> Vec<u8> {
@@ -107,5 +114,24 @@ impl Report {
     /// The report that `bytes` are.
     pub fn decode(bytes: &[u8]) -> Result<Report, DecodeError> {
         decode(VERSION, bytes, REPORT_BYTES_MAX)
+    }
+
+    /// What it says, but for the replicas.
+    pub(crate) fn without_replicas(&self) -> Report {
+        Report {
+            cluster: self.cluster,
+            node: self.node,
+            incarnation: self.incarnation,
+            addresses: self.addresses.clone(),
+            label: self.label.clone(),
+            tables_revision: self.tables_revision,
+            nodes_revision: self.nodes_revision,
+            space_total_bytes: self.space_total_bytes,
+            space_free_bytes: self.space_free_bytes,
+            replicas: Vec::new(),
+            lost: self.lost.clone(),
+            asks: self.asks,
+            unix_ms: self.unix_ms,
+        }
     }
 }

@@ -208,9 +208,7 @@ impl Way<'_> {
 
     /// Whether a node that lives reports the replica, sound, and not that it does not go on.
     fn is_there(&self, replica: ReplicaId, node: NodeId) -> bool {
-        let reported = self.live.replica(node, self.id, replica);
-        let is_sound = reported.is_some_and(|one| one.damage.is_none() && one.stall.is_none());
-        self.live.is_alive(node) && is_sound
+        self.live.has_sound(node, self.id, replica)
     }
 }
 
