@@ -323,7 +323,7 @@ impl<'a> Mending<'a> {
         let hosts: BTreeSet<_> = others.map(|wished| self.state.host(*wished.1)).collect();
         self.live.is_alive(node)
             && !node_row.is_draining()
-            && (id != META || node_row.addresses.meta.is_some())
+            && node_row.fits(id)
             && !hosts.contains(&self.state.host(node))
             && !row.wished.values().any(|at| *at == node)
     }

@@ -327,10 +327,8 @@ pub(crate) fn stuck(state: &State, live: &Live, node: NodeId) -> Stuck {
             continue;
         }
         let hosts: BTreeSet<_> = others.iter().map(|at| state.host(**at)).collect();
-        let is_place = |one: &&(&NodeId, &NodeRow)| {
-            let fits = group != META || one.1.addresses.meta.is_some();
-            fits && !hosts.contains(&state.host(*one.0))
-        };
+        let is_place =
+            |one: &&(&NodeId, &NodeRow)| one.1.fits(group) && !hosts.contains(&state.host(*one.0));
         let places: Vec<NodeId> = there.iter().filter(is_place).map(|one| *one.0).collect();
         let has_space = |at: &NodeId| live.node(*at).is_none_or(LiveNode::has_space);
         if places.is_empty() {

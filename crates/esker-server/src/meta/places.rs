@@ -163,7 +163,7 @@ fn can_spare_meta(state: &State, live: &Live, node: NodeId) -> Result<()> {
         let (other, row) = *one;
         *other != node
             && !row.is_draining()
-            && row.addresses.meta.is_some()
+            && row.fits(META)
             && (live.is_alive(*other) || wished.values().any(|at| at == other))
     };
     let fit = state.nodes.iter().filter(is_fit);

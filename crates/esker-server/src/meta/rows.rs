@@ -19,7 +19,7 @@ use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
 
 use crate::meta::codec::{choices, fields};
 use crate::meta::epoch::Epoch;
-use crate::meta::ids::{ClusterId, TableId};
+use crate::meta::ids::{ClusterId, META, TableId};
 
 /// The layout of all rows.
 pub const VERSION: u8 = 1;
@@ -208,6 +208,11 @@ impl NodeRow {
     /// Whether its replicas are to move elsewhere.
     pub fn is_draining(&self) -> bool {
         self.stay != Stay::Stays
+    }
+
+    /// Whether it is a place for a replica of the group: of meta where it has a door for that.
+    pub fn fits(&self, group: GroupId) -> bool {
+        group != META || self.addresses.meta.is_some()
     }
 }
 

@@ -21,7 +21,7 @@ pub fn target(state: &State, live: &Live, group: GroupId) -> usize {
         .get(&META)
         .map_or(0, |row| row.wished.len());
     let is_fit = |(node, row): &(&NodeId, &NodeRow)| {
-        row.addresses.meta.is_some() && !row.is_draining() && live.is_alive(**node)
+        row.fits(META) && !row.is_draining() && live.is_alive(**node)
     };
     let fit = state.nodes.iter().filter(is_fit);
     let hosts: BTreeSet<_> = fit.map(|(node, _)| state.host(*node)).collect();

@@ -80,6 +80,12 @@ impl Knowledge {
         node.0 > 0 && is_before && !self.nodes.contains_key(&node)
     }
 
+    /// Nodes that may have a replica of meta.
+    pub fn metas(&self) -> impl Iterator<Item = &KnownNode> {
+        let nodes = self.nodes.values();
+        nodes.filter(|facts| facts.addresses.meta.is_some())
+    }
+
     /// The table of a number that answers: none that is dropped, or unknown here.
     pub fn open_table(&self, table: TableId) -> Option<&TableFacts> {
         self.tables.get(&table).filter(|facts| !facts.is_dropped)

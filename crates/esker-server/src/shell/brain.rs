@@ -382,10 +382,8 @@ impl Brain {
             .or(self.hint)
             .filter(|node| *node != myself && self.tried % 3 != 2);
         told.or_else(|| {
-            let metas = self.knowledge.nodes.iter();
-            let metas =
-                metas.filter(|(node, row)| row.addresses.meta.is_some() && **node != myself);
-            let metas: Vec<NodeId> = metas.map(|row| *row.0).collect();
+            let metas = self.knowledge.metas().map(|facts| facts.node);
+            let metas: Vec<NodeId> = metas.filter(|node| *node != myself).collect();
             (!metas.is_empty()).then(|| metas[self.tried % metas.len()])
         })
     }

@@ -301,11 +301,10 @@ fn sound(stages: &Stages, found: &Found) -> Result<Status, String> {
 /// Where else to look.
 fn elsewhere(stages: &Stages) -> Result<String, String> {
     let knowledge = load_knowledge(stages)?;
-    let others = knowledge.nodes.iter();
-    let others =
-        others.filter(|row| *row.0 != stages.identity.node && row.1.addresses.meta.is_some());
+    let others = knowledge.metas();
+    let others = others.filter(|facts| facts.node != stages.identity.node);
     let others: Vec<String> = others
-        .map(|(node, facts)| format!("node {} ({})", node.0, facts.addresses.peer))
+        .map(|facts| format!("node {} ({})", facts.node.0, facts.addresses.peer))
         .collect();
     Ok(match others.is_empty() {
         true => "it knows of no other node".to_owned(),

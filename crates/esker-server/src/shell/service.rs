@@ -118,11 +118,8 @@ impl NodeService {
     /// Nodes that are connected and may have a replica of meta.
     fn metas(&self) -> Vec<NodeId> {
         let knowledge = self.known.get();
-        let metas = knowledge
-            .nodes
-            .iter()
-            .filter(|row| row.1.addresses.meta.is_some() && self.links.is_up(row.0.0));
-        metas.map(|row| *row.0).collect()
+        let metas = knowledge.metas().map(|facts| facts.node);
+        metas.filter(|node| self.links.is_up(node.0)).collect()
     }
 
     fn tables(&self) -> Vec<TableDescription> {
