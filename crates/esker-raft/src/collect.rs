@@ -399,6 +399,9 @@ impl Group {
                 leader: self.leader(),
             });
         }
+        if self.is_newly_established() {
+            out.events.push(Event::Established(self.member()));
+        }
     }
 
     /// Entries up to `durable`, which the owner has applied and made durable, may go. Returns

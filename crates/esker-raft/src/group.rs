@@ -54,6 +54,10 @@ pub struct Status {
     pub term: u64,
     /// Who leads, as far as it knows.
     pub leader: Option<ReplicaId>,
+    /// It leads, and an entry of its term is committed: also the one that says who the members are,
+    /// if it goes on alone. Until then it may have been elected by a vote that is lost with its
+    /// disk, and may never commit anything.
+    pub is_established: bool,
     /// Up to where it knows entries to be committed.
     pub commit: u64,
     /// Up to where its owner has applied them.
@@ -105,6 +109,8 @@ pub(crate) struct Group {
     /// Until then it asks often whether others would vote for it: it was freed lately.
     pub(crate) eager_until: u64,
     pub(crate) leader_told: (u64, u64),
+    /// The last term in which it was told that this replica is established.
+    established_told: u64,
     /// Term and vote as they were last saved, and the save that is not durable yet.
     pub(crate) promise: (u64, u64),
     pub(crate) promising: Option<SaveNumber>,
@@ -184,6 +190,7 @@ impl Group {
             now: 0,
             eager_until: 0,
             leader_told: (0, 0),
+            established_told: 0,
             promise: (begin.hard.term, begin.hard.vote),
             promising: None,
             leaving,
@@ -260,12 +267,29 @@ impl Group {
         (leader != raft::INVALID_ID).then_some(ReplicaId(leader))
     }
 
+    fn is_established(&self) -> bool {
+        let raft = &self.raw.raft;
+        let leads = raft.state == StateRole::Leader && self.is_open();
+        leads && self.forcing == Forcing::No && raft.commit_to_current_term()
+    }
+
+    /// Whether it has become established since this was asked last.
+    pub(crate) fn is_newly_established(&mut self) -> bool {
+        let term = self.raw.raft.term;
+        let is_new = self.established_told != term && self.is_established();
+        if is_new {
+            self.established_told = term;
+        }
+        is_new
+    }
+
     pub(crate) fn status(&self) -> Status {
         let log = &self.raw.raft.raft_log;
         Status {
             replica: self.replica,
             term: self.raw.raft.term,
             leader: self.leader(),
+            is_established: self.is_established(),
             commit: log.committed,
             applied: self.applied,
             compacted: self.raw.store().compacted.index,

@@ -131,6 +131,9 @@ pub enum Event {
         /// `None` while there is none.
         leader: Option<ReplicaId>,
     },
+    /// This replica is established: it leads, and an entry of its term is committed. Told once in
+    /// each term.
+    Established(Member),
     /// Until when this replica may read without asking, and from which entry on; or that it may
     /// not.
     Lease(Member, Option<Lease>),

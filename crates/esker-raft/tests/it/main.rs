@@ -11,5 +11,6 @@ mod leases;
 mod alone;
 mod going_alone;
 mod holding;
+mod established;
 mod images;
 mod scale;

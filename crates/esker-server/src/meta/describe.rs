@@ -22,7 +22,7 @@ use crate::meta::state::State;
 ///
 /// Where nobody leads, whoever led last is named, for a client that meets a partition without a
 /// primary does without the whole table. A table that is being made is refused until each of its
-/// partitions has had a leader.
+/// partitions can be written to.
 pub fn partitions(state: &State, live: &Live, request: &QueryConfigRequest) -> QueryConfigResponse {
     let Some((id, table)) = state.table(&request.app_name) else {
         return refused(ErrorCode::ObjectNotFound);

@@ -1,11 +1,12 @@
 //! Tables that are being made and cannot be where they were placed: they are placed anew.
 //!
-//! A table opens once each of its partitions has had a leader, and has most of its first voters.
-//! One that has lost most of them by then has no leader any more, and none of them is replaced:
-//! only a leader could do that. But nobody has written to such a table, so nothing is lost with it:
-//! it gets another number, and its partitions begin on nodes that live, with as many replicas as
-//! ever. Whatever those of before do then, they do under a number that nobody asks for, and they
-//! are destroyed where they turn up. So silence is enough here, and to be wrong costs some seconds.
+//! A table opens once each of its partitions can be written to, and has most of its first voters.
+//! One that has lost most of them by then has no leader that could commit anything, and none of
+//! them is replaced: only a leader could do that. But nobody has written to such a table, so
+//! nothing is lost with it: it gets another number, and its partitions begin on nodes that live,
+//! with as many replicas as ever. Whatever those of before do then, they do under a number that
+//! nobody asks for, and they are destroyed where they turn up. So silence is enough here, and to be
+//! wrong costs some seconds.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +59,8 @@ fn candidates(state: &State, live: &Live, table: TableId, row: &TableRow) -> Opt
     [sound, fit].into_iter().find(is_enough)
 }
 
-/// Whether nobody leads the group, and most of its first voters are away.
+/// Whether nobody leads the group so that it can be written to, and most of its first voters are
+/// away.
 fn cannot_begin(live: &Live, group: GroupId, row: &PartitionRow) -> bool {
     live.led_group(group).is_none() && !has_most(live, group, row)
 }

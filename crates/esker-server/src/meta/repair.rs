@@ -84,19 +84,18 @@ fn made(state: &State, live: &Live) -> Option<Deed> {
     (!replicas.is_empty()).then_some(Deed::NoteMade { replicas })
 }
 
-/// Tables of which every partition has had a leader, and has most of its replicas; and those that
-/// were being made when the meta service went on without its majority, if anything of them is
-/// there: that they were open, and written to, may be in entries that are lost. Of one that is
-/// being made no loss is accepted.
+/// Tables of which every partition can be written to: it is led, and has most of its replicas; and
+/// those that were being made when the meta service went on without its majority, if anything of
+/// them is there: that they were open, and written to, may be in entries that are lost. Of one that
+/// is being made no loss is accepted.
 fn opened(state: &State, live: &Live) -> Vec<Deed> {
     let creating = state
         .tables
         .iter()
         .filter(|table| table.1.status == TableStatus::Creating);
     let is_led = |table: TableId| {
-        state
-            .groups(table)
-            .all(|(group, row)| live.group(group).is_some() && has_most(live, group, row))
+        let mut groups = state.groups(table);
+        groups.all(|(group, row)| live.led_group(group).is_some() && has_most(live, group, row))
     };
     let is_there = |table: TableId| {
         let mut groups = state.groups(table);

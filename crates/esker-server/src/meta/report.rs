@@ -16,9 +16,9 @@ choices! {
     /// What a replica does in its group.
     #[derive(Copy)]
     pub enum Role {
-        /// It leads.
+        /// It leads, and an entry of its term is committed: its group can be written to.
         0 => Leader,
-        /// It votes, or does not know that it does not any more.
+        /// It votes, or does not know that it does not any more; it may be about to lead.
         1 => Follower,
         /// It gets the log, or waits for its first image.
         2 => Learner,

@@ -58,7 +58,7 @@ choices! {
             dropped_s: u64,
             /// Seconds since 1970.
             ends_s: u64,
-            /// It was open: each of its groups has had a leader.
+            /// It was open: each of its groups could be written to once.
             was_open: bool,
         },
     }

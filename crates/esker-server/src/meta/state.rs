@@ -280,7 +280,7 @@ impl State {
         usize::try_from(count).unwrap_or(usize::MAX)
     }
 
-    /// Whether other replicas of a group may be wished: it has had a leader once.
+    /// Whether other replicas of a group may be wished: it could be written to once.
     pub fn is_settled(&self, group: GroupId) -> bool {
         match self.tables.get(&PartitionId::of(group).table) {
             Some(table) => match table.status {

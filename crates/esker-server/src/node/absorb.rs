@@ -113,6 +113,7 @@ impl Consensus {
                 term,
                 leader,
             } => self.hear_leader(group, term, leader, now),
+            Event::Established(member) => self.out.events.push(NodeEvent::Established(member)),
             Event::Lease(member, lease) => {
                 if let Some(view) = self.replicas.view(member.group)
                     && view.member == member

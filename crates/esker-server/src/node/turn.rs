@@ -48,6 +48,8 @@ pub enum NodeEvent {
         /// Who, and where; `None` while nobody does.
         leader: Option<(ReplicaId, Option<NodeId>)>,
     },
+    /// The replica here leads, and an entry of its term is committed: its group can be written to.
+    Established(Member),
     /// A leader offers an image: fetch it there, and say so.
     ImageOffered {
         /// The replica here, which needs it.

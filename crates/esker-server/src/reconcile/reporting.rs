@@ -125,10 +125,8 @@ impl Reporter {
                 *last = (*last).max(member.replica);
                 true
             }
-            NodeEvent::Leader { member, leader, .. } => {
-                leader.is_some_and(|leader| leader.0 == member.replica)
-            }
-            NodeEvent::Left(_) | NodeEvent::PeerDestroyed(_) => true,
+            // Whoever leads is reported as its leader from then on, and not before.
+            NodeEvent::Established(_) | NodeEvent::Left(_) | NodeEvent::PeerDestroyed(_) => true,
             _ => false,
         }
     }
@@ -232,7 +230,9 @@ fn of_view(view: &View, status: Option<&Status>) -> ReplicaReport {
     // Of who goes on alone no entry says yet who the members are, and a crash would bring the
     // others back.
     let is_sound = status.damage.is_none() && !status.is_going_alone;
-    let leads = status.leader == Some(member.replica) && is_sound;
+    // Whoever was elected by a vote of which the disk was lost on the way leads, and nobody can
+    // write to its group.
+    let leads = status.is_established && is_sound;
     let is_leaderless = status.leader.is_none() && is_sound;
     let role = match leads {
         true => Role::Leader,

@@ -10,6 +10,7 @@ pub fn one_of_three(replica: u64) -> Status {
         replica: ReplicaId(replica),
         term: 3,
         leader: None,
+        is_established: false,
         commit: 20,
         applied: 20,
         compacted: 1,

@@ -132,7 +132,6 @@ impl Brain {
         let was_here = self.leading.is_leading();
         self.leading.lead(leader.and_then(|leader| leader.1), here);
         if here && !was_here {
-            self.is_news = true;
             let line = "this node leads the meta service from now on";
             self.around.log.write(Level::Note, line);
         }

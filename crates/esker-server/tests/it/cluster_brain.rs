@@ -336,7 +336,6 @@ impl Brain {
         let view = stages.replicas.view(META);
         let leader = view.as_ref().and_then(|view| view.leader());
         let here = view.is_some_and(|view| view.is_leader());
-        self.is_news |= here && !self.leading.is_leading();
         self.leading.lead(leader.and_then(|leader| leader.1), here);
         let since = |then: Option<Duration>| then.map(|then| now.monotonic.saturating_sub(then));
         if since(self.waits).is_some_and(|waited| waited > PATIENCE) {

@@ -6,7 +6,7 @@ use crate::meta::directive::Directive;
 use crate::meta::outcome::{Cause, Outcome};
 use crate::meta::plan::directives;
 use crate::meta::repair::repairs;
-use crate::meta::report::Leaderless;
+use crate::meta::report::{Leaderless, Role};
 use crate::meta::rows::Level;
 use crate::meta::trial::{Trial, UNIX_MS, addresses, epoch, group, new_node, new_table, report};
 
@@ -188,6 +188,35 @@ fn a_table_is_not_opened_without_the_nodes_that_led_it() {
     trial.reports.insert(one.1, back);
     trial.hear();
     assert!(opens(&trial) && due(&trial).is_empty());
+}
+
+#[test]
+fn a_table_that_was_led_once_and_is_not_any_more_is_made_elsewhere() {
+    // Of two first voters one has led by the other's word, whose node is gone since.
+    let (mut trial, id, first) = being_made(3, 2);
+    put(&mut trial, id, &first, 0);
+    put(&mut trial, id, &first, 1);
+    let leader = trial.replica(first[0].1, id).expect("it was put");
+    let leaderless = leader.leaderless.take();
+    leader.role = Role::Leader;
+    leader.configuration = Some(Configuration::first(1, &first));
+    trial.hear();
+    let opens = |trial: &Trial| {
+        let all = repairs(&trial.state, &trial.live, UNIX_MS);
+        all.iter()
+            .any(|it| matches!(it.deed, Deed::OpenTable { .. }))
+    };
+    assert!(opens(&trial));
+    trial.reports.remove(&first[1].1);
+    let leader = trial.replica(first[0].1, id).expect("it was put");
+    (leader.role, leader.configuration) = (Role::Follower, None);
+    leader.leaderless = leaderless;
+    for _ in 0..9 {
+        trial.hear();
+        assert!(!opens(&trial) && due(&trial).is_empty());
+    }
+    trial.hear();
+    assert!(!opens(&trial) && due(&trial).len() == 1);
 }
 
 #[test]

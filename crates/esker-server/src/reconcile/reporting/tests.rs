@@ -66,6 +66,7 @@ fn node() -> (Db, Replicas, BTreeMap<GroupId, Status>) {
             replica: ReplicaId(1),
             term: 3,
             leader: Some(ReplicaId(group - 6)),
+            is_established: group == 7,
             commit: 41,
             applied: 40,
             compacted: 1,
@@ -129,6 +130,19 @@ fn a_report_has_every_replica_with_its_role() {
 }
 
 #[test]
+fn whoever_was_elected_and_has_committed_nothing_is_not_told_to_lead() {
+    let (_db, replicas, mut statuses) = node();
+    let status = statuses.get_mut(&GroupId(7)).unwrap();
+    status.is_established = false;
+    let knowledge = Knowledge::default();
+    let mut reporter = Reporter::new(home(), &Found::default());
+    let report = reporter.report(&statuses, &replicas, (&knowledge, Space::default(), 0));
+    let one = &report.replicas[0];
+    assert_eq!((one.role, &one.configuration), (Role::Follower, &None));
+    assert_eq!(one.leaderless, None, "nor that nobody does");
+}
+
+#[test]
 fn a_damaged_replica_is_reported_until_it_is_destroyed() {
     let found = Found {
         damaged: vec![(member(9, 1), "its log is gone".to_owned())],
@@ -152,15 +166,16 @@ fn a_damaged_replica_is_reported_until_it_is_destroyed() {
 }
 
 #[test]
-fn meta_hears_at_once_of_a_new_leader_and_of_what_goes() {
+fn meta_hears_at_once_of_a_group_that_can_be_written_to_and_of_what_goes() {
     let mut reporter = Reporter::new(home(), &Found::default());
     let leader = |replica| NodeEvent::Leader {
         member: member(7, 1),
         term: 3,
         leader: Some((ReplicaId(replica), None)),
     };
-    assert!(reporter.note(&leader(1)));
     assert!(!reporter.note(&leader(2)), "its own node says so");
+    assert!(!reporter.note(&leader(1)), "it may never commit anything");
+    assert!(reporter.note(&NodeEvent::Established(member(7, 1))));
     assert!(reporter.note(&NodeEvent::Left(member(7, 1))));
     assert!(!reporter.note(&NodeEvent::BadFrame("short".to_owned())));
 }
@@ -234,7 +249,7 @@ fn a_node_asks_until_its_last_report_is_answered() {
 fn who_has_no_leader_says_what_it_knows() {
     let (_db, replicas, mut statuses) = node();
     let status = statuses.get_mut(&GroupId(7)).unwrap();
-    status.leader = None;
+    (status.leader, status.is_established) = (None, false);
     let members = status.configuration.clone();
     let mut reporter = Reporter::new(home(), &Found::default());
     let told = |reporter: &mut Reporter, statuses: &BTreeMap<GroupId, Status>| {
@@ -256,6 +271,7 @@ fn who_has_no_leader_says_what_it_knows() {
     for leader in [None, Some(ReplicaId(1))] {
         let status = statuses.get_mut(&GroupId(7)).unwrap();
         (status.leader, status.is_going_alone) = (leader, true);
+        status.is_established = leader.is_some();
         let one = told(&mut reporter, &statuses);
         assert_eq!((one.configuration, one.leaderless), (None, None));
         assert_eq!(one.role, Role::Follower);

@@ -143,15 +143,19 @@ impl World {
         // Some may be known to nobody but those who have them.
         let here: BTreeSet<GroupId> = views.flatten().map(|view| view.member.group).collect();
         let mut groups = state.partitions.keys().chain(&here);
-        let is_sound = |group| self.is_being_made(&state, group) || self.is_sound(group, gone);
+        let is_sound =
+            |group| self.is_being_made(&state, group, gone) || self.is_sound(group, gone);
         state.cluster.is_some() && groups.all(|group| is_sound(*group))
     }
 
-    // Whether the table of that group is not open, and will not be at once: it never had a leader.
-    fn is_being_made(&self, state: &State, group: GroupId) -> bool {
+    /// Whether the table of that group is not open, and nobody can write to the group if that node
+    /// is gone: no leader has committed anything, nor will by what the node has acknowledged. It
+    /// may have voted for one.
+    pub fn is_being_made(&self, state: &State, group: GroupId, gone: NodeId) -> bool {
         let nodes = self.places.iter().filter_map(|place| place.node.as_ref());
-        let mut statuses = nodes.filter_map(|node| node.status(group));
-        let was_led = statuses.any(|it| it.last > FIRST);
+        let mut statuses = nodes.filter_map(|node| Some((node.id, node.status(group)?)));
+        let was_led =
+            statuses.any(|(node, it)| it.commit > FIRST || node == gone && it.last > FIRST);
         let table = state.tables.get(&PartitionId::of(group).table);
         !was_led && table.is_some_and(|row| row.status == TableStatus::Creating)
     }
@@ -292,7 +296,7 @@ impl World {
                 if state.tables.values().any(|row| row.name == name) {
                     return;
                 }
-                create(name, hosts)
+                create(name, 2, hosts)
             }
             _ => return,
         };
@@ -339,7 +343,7 @@ impl World {
         });
         let is_there = state.tables.values().any(|row| row.name == "t3");
         if !is_there && hosts > 0 {
-            self.ask_meta(&create("t3".to_owned(), hosts));
+            self.ask_meta(&create("t3".to_owned(), 2, hosts));
         } else if let Some((node, _)) = state.nodes.iter().find(|row| row.1.is_draining()) {
             self.ask_meta(&change(*node, NodeDeed::ND_UNDRAIN));
         } else if let Some(row) = small {
@@ -358,11 +362,12 @@ fn change(node: NodeId, deed: NodeDeed) -> MetaCall {
     })
 }
 
-fn create(app_name: String, hosts: u64) -> MetaCall {
+/// A new table with so many partitions, and three replicas of each as far as there are hosts.
+pub fn create(app_name: String, partition_count: i32, hosts: u64) -> MetaCall {
     MetaCall::CreateTable(CreateTableRequest {
         app_name,
         options: CreateTableOptions {
-            partition_count: 2,
+            partition_count,
             replica_count: i32::try_from(hosts.min(3)).unwrap(),
             success_if_exist: true,
             app_type: "pegasus".to_owned(),

@@ -20,6 +20,7 @@ pub mod run;
 mod storms;
 mod clocks;
 mod failover;
+mod making;
 mod planted;
 pub mod recovering;
 mod recovering_again;

@@ -31,7 +31,8 @@ impl World {
         groups.find_map(|(group, row)| self.lack_of(&state, *group, row))
     }
 
-    fn lack_of(&self, state: &State, group: GroupId, row: &PartitionRow) -> Option<String> {
+    /// The first thing about a group that is not whole, in words.
+    pub fn lack_of(&self, state: &State, group: GroupId, row: &PartitionRow) -> Option<String> {
         let wished = state.wished_count(group);
         if row.wished.len() != wished {
             return Some(format!("{group}: {wished} replicas are wished: {row:?}"));
