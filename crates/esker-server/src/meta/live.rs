@@ -62,6 +62,8 @@ pub struct LiveNode {
     replicas: BTreeMap<(GroupId, ReplicaId), ReplicaReport>,
     /// Some of them do not go on for now.
     is_stalled: bool,
+    /// Since when each of its reports said that it has no room for more, if the last one did.
+    full_since_ms: Option<u64>,
     /// How far its clock is from the leader's.
     clock: ClockGap,
     /// What it had when it reported the time before; none if it has reported once only.
@@ -118,19 +120,24 @@ impl Live {
             && before.is_some_and(|before| before.report.incarnation == report.incarnation);
         let up_ms = before.filter(|_| was_up).map(|before| before.up_ms);
         let clock = before.map(|before| before.clock).unwrap_or_default();
+        let full_since_ms = before.and_then(|before| before.full_since_ms);
         let before = before.map(|before| before.replicas.keys().copied().collect());
         // One that is damaged waits for nothing any more.
         let is_stalled = |one: &ReplicaReport| one.stall.is_some() && one.damage.is_none();
         let is_stalled = replicas.values().any(is_stalled);
-        let node = LiveNode {
+        let mut node = LiveNode {
             heard_ms: self.watched_ms,
             up_ms: up_ms.unwrap_or(self.watched_ms),
             report: report.without_replicas(),
             replicas,
             is_stalled,
+            full_since_ms: None,
             clock,
             before,
         };
+        if !node.has_space() {
+            node.full_since_ms = full_since_ms.or(Some(self.watched_ms));
+        }
         self.nodes.insert(report.node, node);
         if self.groups.len() > state.partitions.len() {
             self.groups
@@ -265,6 +272,12 @@ impl Live {
     pub fn silent_ms(&self, node: NodeId) -> u64 {
         let heard_ms = self.nodes.get(&node).map_or(0, |node| node.heard_ms);
         self.watched_ms - heard_ms
+    }
+
+    /// Milliseconds for which the node has said that it has no room for more; 0 if it has some.
+    pub fn full_ms(&self, node: NodeId) -> u64 {
+        let since_ms = self.nodes.get(&node).and_then(|node| node.full_since_ms);
+        since_ms.map_or(0, |since_ms| self.watched_ms - since_ms)
     }
 
     /// Whether the node was silent for as long as it may be before it is replaced.

@@ -2,11 +2,11 @@
 //!
 //! A table opens once each of its partitions can be written to, and has most of its first voters.
 //! One that has lost most of them by then has no leader that could commit anything, and none of
-//! them is replaced: only a leader could do that. But nobody has written to such a table, so
-//! nothing is lost with it: it gets another number, and its partitions begin on nodes that live,
-//! with as many replicas as ever. Whatever those of before do then, they do under a number that
-//! nobody asks for, and they are destroyed where they turn up. So silence is enough here, and to be
-//! wrong costs some seconds.
+//! them is replaced: only a leader could do that. Nor does it have one where most of them wait for
+//! room on a disk. But nobody has written to such a table, so nothing is lost with it: it gets
+//! another number, and its partitions begin on nodes that live, with as many replicas as ever.
+//! Whatever those of before do then, they do under a number that nobody asks for, and they are
+//! destroyed where they turn up. So silence is enough here, and to be wrong costs some seconds.
 
 use std::collections::BTreeSet;
 
@@ -19,20 +19,18 @@ use crate::meta::live::{Live, LiveNode};
 use crate::meta::rows::{PartitionRow, TableRow, TableStatus};
 use crate::meta::state::State;
 
-/// Tables of which a partition will have no leader as it is, where there are hosts enough that
+/// Tables of which a partition cannot be written to as it is, where there are hosts enough that
 /// live: a table never comes out of this with fewer replicas than it would have had.
 pub(crate) fn made_anew(state: &State, live: &Live) -> Vec<Deed> {
     let made = state.tables.iter().filter(|(table, row)| {
         row.status == TableStatus::Creating && !state.may_have_opened(**table)
     });
-    let stuck = made.filter(|(table, _)| {
-        let mut groups = state.groups(**table);
-        groups.any(|(group, row)| cannot_begin(live, group, row))
-    });
-    let due = stuck.filter_map(|(table, row)| {
+    let due = made.filter_map(|(table, row)| {
         let candidates = candidates(state, live, *table, row)?;
+        let mut groups = state.groups(*table);
+        let is_stuck = groups.any(|(group, row)| cannot_begin(live, group, row, &candidates));
         let table = *table;
-        Some(Deed::MakeAnew { table, candidates })
+        is_stuck.then_some(Deed::MakeAnew { table, candidates })
     });
     due.take(REPAIRS_MAX).collect()
 }
@@ -60,19 +58,31 @@ fn candidates(state: &State, live: &Live, table: TableId, row: &TableRow) -> Opt
 }
 
 /// Whether nobody leads the group so that it can be written to, and most of its first voters are
-/// away.
-fn cannot_begin(live: &Live, group: GroupId, row: &PartitionRow) -> bool {
-    live.led_group(group).is_none() && !has_most(live, group, row)
+/// away, or wait for room on a disk and need not: `candidates` are where others have it.
+fn cannot_begin(live: &Live, group: GroupId, row: &PartitionRow, candidates: &[NodeId]) -> bool {
+    let waits = |(replica, node): (ReplicaId, NodeId)| {
+        let reported = live.replica(node, group, replica);
+        let goes_on = reported.is_some_and(|one| one.stall.is_none());
+        !goes_on && live.full_ms(node) >= QUICK_MS && !candidates.contains(&node)
+    };
+    let there = voters(live, group, row).filter(|voter| !waits(*voter));
+    live.led_group(group).is_none() && there.count() <= row.wished.len() / 2
 }
 
-/// Whether most first voters of a group are there, or about to be: those that are wished, for that
-/// does not change before the table is open.
+/// Whether most first voters of a group are there, or about to be.
 pub(crate) fn has_most(live: &Live, group: GroupId, row: &PartitionRow) -> bool {
-    let there = row
-        .wished
-        .iter()
-        .filter(|(replica, node)| may_vote(live, group, row, (**replica, **node)));
-    there.count() > row.wished.len() / 2
+    voters(live, group, row).count() > row.wished.len() / 2
+}
+
+/// The first voters of a group that are there, or about to be: of those that are wished, for that
+/// does not change before the table is open.
+fn voters(
+    live: &Live,
+    group: GroupId,
+    row: &PartitionRow,
+) -> impl Iterator<Item = (ReplicaId, NodeId)> {
+    let wished = row.wished.iter().map(|(replica, node)| (*replica, *node));
+    wished.filter(move |voter| may_vote(live, group, row, *voter))
 }
 
 /// Whether a first voter is there, or about to be: one that nobody has reported yet is made on a

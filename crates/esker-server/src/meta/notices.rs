@@ -89,7 +89,8 @@ impl Notices {
             let (anew, _) = anew.filter(|anew| anew.1.created_s == created_s)?;
             Some(format!(
                 "table {name} could not be made where it was placed, for most of the first \
-                 replicas of a partition are gone or away: it is made elsewhere, as table {}",
+                 replicas of a partition are gone, away, or without room: it is made elsewhere, as \
+                 table {}",
                 anew.0
             ))
         });

@@ -136,9 +136,9 @@ fn why_not_open(state: &State, group: GroupId) -> &'static str {
              open as soon as a node has anything of it: ask again in some seconds"
         }
         false => {
-            "its table is being made, and open once every partition can be written to; where \
-             most nodes of one stay away it is made elsewhere, once there are hosts enough that \
-             live. Nothing was written to it: `esker table drop` lets go of it"
+            "its table is being made, and open once every partition can be written to; where most \
+             nodes of one stay away, or have no room, it is made elsewhere, once there are hosts \
+             enough that live. Nothing was written to it: `esker table drop` lets go of it"
         }
     }
 }

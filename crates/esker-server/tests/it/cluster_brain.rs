@@ -115,6 +115,8 @@ pub struct Brain {
     reported: Option<Duration>,
     ticked: Option<Duration>,
     said: Said,
+    /// Room on the disk, as the node has it.
+    pub space: Space,
     /// Why the node must stop, if it must.
     pub stopped: Option<String>,
     /// What it was told to have.
@@ -173,6 +175,7 @@ impl Brain {
             reported: None,
             ticked: None,
             said: Said::default(),
+            space: Space::default(),
             stopped: None,
             made: Vec::new(),
             slip: Slip::Nothing,
@@ -365,11 +368,7 @@ impl Brain {
     }
 
     fn report(&mut self, stages: &mut Stages, now: Now) {
-        let space = Space {
-            total: 1 << 40,
-            free: 1 << 39,
-        };
-        let knowledge = (&self.knowledge, space, now.unix_ms());
+        let knowledge = (&self.knowledge, self.space, now.unix_ms());
         let mut report = self
             .reporter
             .report(&statuses(stages), &stages.replicas, knowledge);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use esker::OwnLog;
 use esker::internals::env::clock::Clock;
+use esker::internals::env::fs::Fs;
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::{CrashMode, SimWorld};
 use esker_raft::{Effect, GroupId, Member, NodeId, Options, Record, ReplicaId, Ticket};
@@ -24,6 +25,7 @@ use esker_server::node::{
     PageAnswer, PageRequest, Progress, Reply, RequestId, Stages, Wish, Work, identity, open,
 };
 use esker_server::partition::command::{Command, CommandWriter, Stamp};
+use esker_server::reconcile::Space;
 
 use crate::cluster_brain::{BRAINS, Brain, CLUSTER, Packet, Said, Slip};
 use crate::partition_model::raw;
@@ -104,6 +106,9 @@ pub enum Planted {
 }
 
 const DIR: &str = "/node";
+
+/// What a simulated disk has room for: more than any run writes.
+const DISK_BYTES: u64 = 1 << 40;
 
 /// An image that is on its way here.
 struct Fetching {
@@ -315,6 +320,14 @@ impl Node {
             self.ask(Ask::Free(BTreeSet::new()), tick);
         }
         Ok(())
+    }
+
+    /// Room on its disk; none while that is off.
+    pub fn space(&self) -> Space {
+        Space {
+            total: DISK_BYTES,
+            free: self.world.fs.free_bytes(Path::new(DIR)).unwrap_or(0),
+        }
     }
 
     /// The side of meta, of a node that has one.
@@ -611,7 +624,7 @@ impl Node {
 
     // The side of meta takes up what is its own of what was heard.
     fn think(&mut self, heard: &mut Heard, tick: u64) {
-        let now = self.now(tick);
+        let (now, space) = (self.now(tick), self.space());
         let Some(Process { stages, brain, .. }) = &mut self.process else {
             return;
         };
@@ -622,6 +635,7 @@ impl Node {
         for (request, reply) in own {
             brain.replied(request, &reply, stages, now);
         }
+        brain.space = space;
         heard.said = brain.pass(stages, now);
         heard.ended = heard.ended.take().or(brain.stopped.take());
     }

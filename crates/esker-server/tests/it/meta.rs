@@ -37,6 +37,33 @@ fn every_partition_is_whole_in_the_end_whatever_happens() {
     );
 }
 
+#[test]
+fn a_table_is_made_where_there_is_room() {
+    let seeds = seeds(300);
+    let count = seeds.end - seeds.start;
+    let mut full = 0;
+    for seed in seeds {
+        let mut run = Run::new(seed, None);
+        let done = catch_unwind(AssertUnwindSafe(|| run.make_beside_full_disks()));
+        let Ok(is_any_full) = done else {
+            panic!("seed {seed}");
+        };
+        full += u64::from(is_any_full);
+    }
+    assert!(full > count / 2, "full disks in {full} of {count}");
+}
+
+#[test]
+fn a_table_that_stays_where_there_is_no_room_is_found() {
+    let failed = |seed| {
+        symptom::of(|| {
+            Run::new(seed, Some(Bug::MakesNothingAnew)).make_beside_full_disks();
+        })
+    };
+    let symptoms = ["a table waits for room"];
+    symptom::is_found(&Bug::MakesNothingAnew, 0..20, &symptoms, failed);
+}
+
 fn is_found(bug: Bug, symptoms: &[&str]) {
     let failed = |seed| symptom::of(|| Run::new(seed, Some(bug)).go(TICKS));
     symptom::is_found(&bug, 0..200, symptoms, failed);
@@ -57,7 +84,7 @@ planted! {
     a_removal_before_the_new_one_votes_is_found RemovesFirst ["a copy too few"];
     replicas_on_a_node_that_leaves_are_found FillsDraining ["is not drained", "a copy too few"];
     a_table_that_is_never_forgotten_is_found NeverForgets ["a dropped table is still there"];
-    a_lost_replica_that_is_never_replaced_is_found LeavesLost ["} Group { members"];
+    a_lost_replica_that_is_never_replaced_is_found LeavesLost ["} Group { members", "is not on"];
     a_table_that_opens_too_early_is_found OpensEarly ["contains_key(&group.0)"];
     a_first_voter_that_is_made_twice_is_found SkipsMade ["} Group { members"];
     a_balance_that_goes_to_and_fro_is_found PingPong ["makes nothing more even"];

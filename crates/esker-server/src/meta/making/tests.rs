@@ -219,6 +219,79 @@ fn a_table_that_was_led_once_and_is_not_any_more_is_made_elsewhere() {
     assert!(!opens(&trial) && due(&trial).len() == 1);
 }
 
+/// The disk of a node has so much room, of a thousand.
+fn room(trial: &mut Trial, node: NodeId, free: u64) {
+    let report = trial.reports.get_mut(&node).expect("a node");
+    report.space_free_bytes = free;
+}
+
+#[test]
+fn a_table_of_which_a_first_voter_has_no_room_is_made_where_there_is_some() {
+    // It was not made yet, or does not go on: neither lets the other one be elected.
+    for is_made in [false, true] {
+        let (mut trial, id, first) = being_made(3, 2);
+        put(&mut trial, id, &first, 0);
+        let full = first[1].1;
+        if is_made {
+            put(&mut trial, id, &first, 1);
+            let replica = trial.replica(full, id).expect("it was put");
+            replica.stall = Some("the disk is full".to_owned());
+        }
+        room(&mut trial, full, 10);
+        for _ in 0..10 {
+            trial.hear();
+            assert_eq!(due(&trial), [], "there may be room in a moment");
+        }
+        trial.hear();
+        let due = due(&trial);
+        let [Deed::MakeAnew { candidates, .. }] = &due[..] else {
+            panic!("it is due: {due:?}");
+        };
+        assert!(candidates.len() == 2 && !candidates.contains(&full));
+        let Outcome::Table { table } = trial.done(due[0].clone()) else {
+            panic!("another table");
+        };
+        let wished = &trial.state.partitions[&group(table.0, 0)].wished;
+        assert!(!wished.values().any(|node| *node == full), "{wished:?}");
+        trial.rounds(4);
+        let (_, row) = trial.state.table("t").expect("a table");
+        assert_eq!(row.status, TableStatus::Open);
+    }
+}
+
+#[test]
+fn a_table_stays_where_it_is_placed_as_long_as_there_is_no_room_elsewhere() {
+    // There are two hosts for two replicas.
+    let (mut trial, id, first) = being_made(2, 2);
+    put(&mut trial, id, &first, 0);
+    room(&mut trial, first[1].1, 10);
+    trial.seconds(600);
+    assert_eq!(due(&trial), []);
+    // No disk has room: it would come back to the same ones.
+    let (mut trial, id, first) = being_made(3, 2);
+    put(&mut trial, id, &first, 0);
+    (1..=3).for_each(|node| room(&mut trial, NodeId(node), 10));
+    trial.seconds(600);
+    assert_eq!(due(&trial), []);
+    // With one of three that has none the other two elect.
+    let (mut trial, id, first) = being_made(4, 3);
+    put(&mut trial, id, &first, 0);
+    put(&mut trial, id, &first, 1);
+    room(&mut trial, first[2].1, 10);
+    trial.seconds(600);
+    assert_eq!(due(&trial), []);
+    // Room that comes back in time, again and again, is room.
+    let (mut trial, id, first) = being_made(3, 2);
+    put(&mut trial, id, &first, 0);
+    for _ in 0..20 {
+        room(&mut trial, first[1].1, 10);
+        trial.seconds(8);
+        room(&mut trial, first[1].1, 900);
+        trial.seconds(1);
+        assert_eq!(due(&trial), []);
+    }
+}
+
 #[test]
 fn a_node_that_damages_what_it_makes_is_left_out_where_there_are_others() {
     let (mut trial, id, first) = being_made(3, 2);

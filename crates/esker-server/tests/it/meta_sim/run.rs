@@ -25,6 +25,10 @@ use super::world::{Bug, World};
 /// Hosts that a cluster has at the least: as many as replicas, and one to move to.
 const HOSTS_MIN: usize = 4;
 
+/// Seconds until a table is open of which disks are full: ten until these count as away, and some
+/// that reports and directives take of which one in eight is lost.
+const FULL_TICKS_MAX: usize = 60;
+
 /// Longer than a deposed leader of the meta group goes on, and than a message is on its way.
 const LATE_MS: u64 = 20_000;
 
@@ -87,6 +91,42 @@ impl Run {
         }
         self.wait(0);
         self.check();
+    }
+
+    /// A table is made on nodes of which some disks are full by then, for good: it opens where there
+    /// is room. Whether there were any such disks.
+    pub fn make_beside_full_disks(&mut self) -> bool {
+        for _ in 0..20 {
+            self.tick();
+        }
+        self.create();
+        let mut first: Vec<NodeId> = Vec::new();
+        for (_, row) in self.world.state.groups(TableId(1)) {
+            first.extend(row.first.values());
+        }
+        let mut is_any_full = false;
+        for _ in 0..2 {
+            let replicas = self.world.state.tables[&TableId(1)].replica_count;
+            let replicas = usize::try_from(replicas).expect("few");
+            let full = self.dice.pick(&first).expect("a first voter");
+            let has_room = |node: &super::world::Node| !node.is_full && node.id != full;
+            let with_room = self.nodes(has_room);
+            let hosts: BTreeSet<_> = with_room
+                .iter()
+                .map(|node| self.world.state.host(*node))
+                .collect();
+            if hosts.len() >= replicas {
+                self.world.nodes.get_mut(&full).expect("a node").is_full = true;
+                is_any_full = true;
+            }
+        }
+        for _ in 0..FULL_TICKS_MAX {
+            self.tick();
+        }
+        let tables = &self.world.state.tables;
+        let is_open = tables.values().all(|row| row.status == TableStatus::Open);
+        assert!(is_open, "a table waits for room: {tables:?}");
+        is_any_full
     }
 
     fn nodes(&self, fits: impl Fn(&super::world::Node) -> bool) -> Vec<NodeId> {
@@ -209,7 +249,7 @@ impl Run {
     }
 
     fn happen(&mut self) {
-        match self.dice.below(24) {
+        match self.dice.below(25) {
             0 | 1 => self.crash(),
             2..=4 => self.start(),
             5 => self.cut_off(),
@@ -232,6 +272,7 @@ impl Run {
             19 | 20 => self.live.ask_balance(true),
             21 => self.leave(),
             22 => self.move_one(),
+            23 => self.fill(),
             _ => {
                 let rows = self.world.state.rows();
                 self.world.twin = State::load(rows).expect("rows of its own");
@@ -264,6 +305,15 @@ impl Run {
         if let Some(node) = self.dice.pick(&all) {
             let node = self.world.nodes.get_mut(&node).expect("a node");
             node.is_cut_off = !node.is_cut_off;
+        }
+    }
+
+    /// A disk fills up, or there is room on it again.
+    fn fill(&mut self) {
+        let all = self.nodes(|_| true);
+        if let Some(node) = self.dice.pick(&all) {
+            let node = self.world.nodes.get_mut(&node).expect("a node");
+            node.is_full = !node.is_full;
         }
     }
 
@@ -475,7 +525,7 @@ impl Run {
         for node in self.nodes(|_| true) {
             let is_known = self.world.state.nodes.contains_key(&node);
             let node = self.world.nodes.get_mut(&node).expect("a node");
-            node.is_cut_off = false;
+            (node.is_cut_off, node.is_full) = (false, false);
             if is_known && !node.is_up {
                 node.is_up = true;
                 node.incarnation += 1;
@@ -524,7 +574,8 @@ impl Run {
             let wanted = target(&world.state, &self.live, *id);
             assert_eq!(row.wished.len(), wanted, "{id}: {row:?}");
             for (replica, node) in &truth.members.nodes {
-                let copy = &world.nodes[node].disk[id];
+                let copy = world.nodes[node].disk.get(id);
+                let copy = copy.unwrap_or_else(|| panic!("{id} {replica} is not on {node:?}"));
                 assert!(
                     copy.replica == *replica && !copy.is_damaged,
                     "{id} {replica}"
@@ -601,6 +652,9 @@ impl Run {
             }
             Some(Bug::SkipsMade) => {
                 due.retain(|one| !matches!(one.deed, Deed::NoteMade { .. }));
+            }
+            Some(Bug::MakesNothingAnew) => {
+                due.retain(|one| !matches!(one.deed, Deed::MakeAnew { .. }));
             }
             Some(Bug::LeavesLost) => {
                 due.retain(|one| !matches!(&one.deed, Deed::Wish { wish } if is_lost(wish)));

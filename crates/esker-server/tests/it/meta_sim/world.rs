@@ -23,6 +23,8 @@ pub struct Node {
     pub is_up: bool,
     /// It hears and says nothing, and its replicas go on.
     pub is_cut_off: bool,
+    /// Its disk has no room for another replica.
+    pub is_full: bool,
     pub disk: BTreeMap<GroupId, Copy>,
     pub lost: Vec<(GroupId, ReplicaId)>,
     pub destroyed: BTreeMap<GroupId, ReplicaId>,
@@ -47,6 +49,8 @@ pub enum Bug {
     LeavesLost,
     /// A table opens before its partitions have leaders.
     OpensEarly,
+    /// A table that cannot be made where it was placed stays there.
+    MakesNothingAnew,
     /// Nobody notes which first voters were made.
     SkipsMade,
     /// The balancer moves what is even already.
@@ -374,7 +378,7 @@ impl World {
             tables_revision: node.tables_revision,
             nodes_revision: node.nodes_revision,
             space_total_bytes: 1000,
-            space_free_bytes: 500,
+            space_free_bytes: if node.is_full { 10 } else { 500 },
             replicas: replicas.collect(),
             lost: node.lost.clone(),
             asks: 0,
@@ -458,7 +462,7 @@ impl World {
         first: &[(ReplicaId, NodeId)],
     ) {
         let node = self.node(id);
-        if node.disk.contains_key(&group) {
+        if node.disk.contains_key(&group) || node.is_full {
             return;
         }
         if node
@@ -542,6 +546,7 @@ impl Node {
             incarnation: 1,
             is_up: true,
             is_cut_off: false,
+            is_full: false,
             disk: BTreeMap::new(),
             lost: Vec::new(),
             destroyed: BTreeMap::new(),

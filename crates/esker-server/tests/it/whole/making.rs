@@ -1,4 +1,4 @@
-//! Tables that are being made while a disk is lost: they open, and can be written to.
+//! Tables that are being made while a disk is lost, or is full: they open, and can be written to.
 //!
 //! Each run is the same cluster, in which the fault is a tick later than in the run before: also in
 //! the tick in which a vote for the first leader is on its way.
@@ -126,4 +126,22 @@ fn a_table_opens_whenever_a_disk_is_lost_before_it_can_be_written_to() {
     let sum = sweep(lose, World::is_whole);
     let enough = 12 * SEEDS;
     assert!(sum.runs > enough && sum.made_anew > enough, "{sum:?}");
+}
+
+#[test]
+fn a_table_opens_whenever_a_disk_fills_up_before_it_can_be_written_to() {
+    let fill = |world: &mut World, at: usize| {
+        let place = &mut world.places[at];
+        let node = place.node.as_ref().unwrap();
+        // Without room for its log the meta service may stand still.
+        if node.is_leader(META) {
+            return false;
+        }
+        node.world.fs.set_free_bytes(0);
+        place.full_until = u64::MAX;
+        true
+    };
+    // A replica that is made has room in the segment of its log: its table opens where it is.
+    let sum = sweep(fill, World::is_made);
+    assert!(sum.made_anew > 0 && sum.runs > 12 * SEEDS, "{sum:?}");
 }
