@@ -13,7 +13,7 @@ use esker_server::log_lines::Level;
 use esker_server::meta::command::{Deed, NewNode};
 use esker_server::meta::directive::{Directive, decode_directives};
 use esker_server::meta::ids::{ClusterId, META};
-use esker_server::meta::report::Report;
+use esker_server::meta::report::{Report, Role};
 use esker_server::meta::rows::Addresses;
 use esker_server::meta::state::State;
 use esker_server::node::turn::Cleared;
@@ -91,6 +91,8 @@ pub enum Slip {
     KeepsFenced,
     /// Of logs without a leader the shorter is told to be the longer.
     TurnsLogsRound,
+    /// Whoever was elected is told to lead, whether it ever commits anything or not.
+    LeadsTooEarly,
 }
 
 /// The side of meta of one process.
@@ -199,7 +201,9 @@ impl Brain {
 
     /// Takes up what happened in a turn.
     pub fn note(&mut self, event: &NodeEvent) {
-        self.is_news |= self.reporter.note(event);
+        let is_early =
+            self.slip == Slip::LeadsTooEarly && matches!(event, NodeEvent::Leader { .. });
+        self.is_news |= self.reporter.note(event) || is_early;
     }
 
     /// Whether it leads meta, as far as it knows.
@@ -376,6 +380,16 @@ impl Brain {
             let logs = report.replicas.iter_mut();
             for log in logs.filter_map(|it| it.leaderless.as_mut()) {
                 log.last = u64::MAX - log.last;
+            }
+        }
+        if self.slip == Slip::LeadsTooEarly {
+            let statuses = statuses(stages);
+            for one in &mut report.replicas {
+                let status = statuses.get(&one.group);
+                if let Some(status) = status.filter(|it| it.leader == Some(one.replica)) {
+                    one.role = Role::Leader;
+                    one.configuration = Some(status.configuration.clone());
+                }
             }
         }
         self.number += 1;

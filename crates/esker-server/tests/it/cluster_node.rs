@@ -101,6 +101,8 @@ pub enum Planted {
     TurnsLogsRound,
     /// Whoever is given up is thrown away before anybody has gone on.
     FencesEarly,
+    /// Whoever was elected is told to lead, whether it ever commits anything or not.
+    LeadsTooEarly,
     /// Consensus is never told what was applied in a turn in which it was not told at once.
     ForgetsTheApplied,
 }
@@ -290,6 +292,7 @@ impl Node {
                 Planted::FreesAll => Slip::FreesAll,
                 Planted::KeepsFenced => Slip::KeepsFenced,
                 Planted::TurnsLogsRound => Slip::TurnsLogsRound,
+                Planted::LeadsTooEarly => Slip::LeadsTooEarly,
                 _ => Slip::Nothing,
             };
             if self.id == NodeId(1) && brain.knowledge.nodes.is_empty() {

@@ -7,6 +7,8 @@ use esker_raft::{GroupId, NodeId};
 use esker_server::meta::ids::META;
 use esker_server::meta::rows::{PartitionRow, TableStatus};
 
+use crate::cluster_node::Planted;
+use crate::symptom;
 use crate::whole::faults::create;
 use crate::whole::plan::Plan;
 use crate::whole::world::World;
@@ -22,8 +24,9 @@ const OPEN_TICKS_MAX: u64 = 300;
 
 impl World {
     // Three nodes, all of which have a replica of the meta group, and no table.
-    fn of_three(seed: u64) -> World {
+    fn of_three(planted: Planted, seed: u64) -> World {
         let mut world = World::new(Plan {
+            planted,
             places: 3,
             ..Plan::calm(seed)
         });
@@ -74,7 +77,7 @@ impl World {
     fn becomes(&mut self, what: &str, is_so: impl Fn(&World) -> bool) {
         let until = self.tick + OPEN_TICKS_MAX;
         while !is_so(self) {
-            assert!(self.tick < until, "{what}: {}", self.told());
+            assert!(self.tick < until, "it is not made: {what}: {}", self.told());
             self.step();
         }
     }
@@ -90,11 +93,15 @@ struct Sum {
 
 // Has a table of one partition made on two of three nodes; the fault comes so many ticks later to
 // one of these, as long as the table cannot be written to.
-fn sweep(fault: impl Fn(&mut World, usize) -> bool, is_so: impl Fn(&World) -> bool) -> Sum {
+fn sweep(
+    planted: Planted,
+    fault: impl Fn(&mut World, usize) -> bool,
+    is_so: impl Fn(&World) -> bool,
+) -> Sum {
     let mut sum = Sum::default();
     for (seed, side) in (0..SEEDS).flat_map(|seed| [(seed, 0), (seed, 1)]) {
         for ticks in 0..TICKS {
-            let mut world = World::of_three(seed);
+            let mut world = World::of_three(planted, seed);
             world.ask_meta(&create("t1".to_owned(), 1, 2));
             (0..ticks).for_each(|_| world.step());
             let Some((group, nodes)) = world.being_made() else {
@@ -117,15 +124,27 @@ fn sweep(fault: impl Fn(&mut World, usize) -> bool, is_so: impl Fn(&World) -> bo
     sum
 }
 
+fn lose(world: &mut World, at: usize) -> bool {
+    world.empty(at);
+    true
+}
+
 #[test]
 fn a_table_opens_whenever_a_disk_is_lost_before_it_can_be_written_to() {
-    let lose = |world: &mut World, at: usize| {
-        world.empty(at);
-        true
-    };
-    let sum = sweep(lose, World::is_whole);
+    let sum = sweep(Planted::Nothing, lose, World::is_whole);
     let enough = 12 * SEEDS;
     assert!(sum.runs > enough && sum.made_anew > enough, "{sum:?}");
+}
+
+#[test]
+fn a_leader_that_is_told_of_before_it_has_committed_anything_is_found() {
+    let planted = Planted::LeadsTooEarly;
+    let run = |_| {
+        symptom::of(|| {
+            sweep(planted, lose, World::is_whole);
+        })
+    };
+    symptom::is_found(&planted, 0..1, &["it is not made"], run);
 }
 
 #[test]
@@ -142,6 +161,6 @@ fn a_table_opens_whenever_a_disk_fills_up_before_it_can_be_written_to() {
         true
     };
     // A replica that is made has room in the segment of its log: its table opens where it is.
-    let sum = sweep(fill, World::is_made);
+    let sum = sweep(Planted::Nothing, fill, World::is_made);
     assert!(sum.made_anew > 0 && sum.runs > 12 * SEEDS, "{sum:?}");
 }
