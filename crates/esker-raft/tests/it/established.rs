@@ -1,4 +1,4 @@
-//! When a leader is established: an entry of its term is committed, and its group can be written to.
+//! When a leader is established: an entry of its term is committed, and all that was before it.
 
 use esker_raft::{Event, Options};
 

@@ -1,8 +1,8 @@
 //! Who looks whether the database is at rest, and whether the limits of rest hold.
 
 /// Looks in a row between which little was written until what was put off begins, though the
-/// database is not at rest: four to six seconds, in which whoever writes several megabytes a second fills a
-/// memtable or a segment of the log.
+/// database is not at rest: four to six seconds, in which whoever writes several megabytes a second
+/// fills a memtable or a segment of the log.
 const CALM_LOOKS: u32 = 3;
 
 /// The books of `settling`, under the lock of `db/work`.

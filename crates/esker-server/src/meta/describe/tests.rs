@@ -1,7 +1,7 @@
 //! What is told of partitions, of replicas above all that are not there.
 
 use crate::meta::balance::plan;
-use crate::meta::command::Deed;
+use crate::meta::rows::TableStatus;
 use crate::meta::trial::{Trial, group, new_table};
 
 use super::*;
@@ -70,10 +70,11 @@ fn groups_that_are_not_as_they_are_wished_are_under_way_if_their_table_is_there(
     // The meta group is no table's.
     wished(&mut trial, META);
     assert_eq!(under_way(&trial), 1);
-    trial.done(Deed::DropTable {
-        name: "t".to_owned(),
-        reserve_s: 60,
-        or_absent: false,
-    });
+    let row = trial.state.tables.get_mut(&table).expect("a table");
+    row.status = TableStatus::Dropped {
+        dropped_s: 1,
+        ends_s: 61,
+        was_open: true,
+    };
     assert_eq!(under_way(&trial), 0);
 }

@@ -93,8 +93,8 @@ impl Run {
         self.check();
     }
 
-    /// A table is made on nodes of which some disks are full by then, for good: it opens where there
-    /// is room. Whether there were any such disks.
+    /// A table is made on nodes of which some disks are full by then, for good: it opens where
+    /// there is room. Whether there were any such disks.
     pub fn make_beside_full_disks(&mut self) -> bool {
         for _ in 0..20 {
             self.tick();
